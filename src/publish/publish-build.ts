@@ -8,12 +8,14 @@ import { type EncodedContent, encodeWith, type Manifests } from './encode/encode
 import { encodeInMemory } from './encode/encode-object.ts';
 import { Encoder } from './encode/encoder.ts';
 import { especsFor, usualEspecs } from './encode/espec-choice.ts';
+import type { RootKind } from './files/publish-file.ts';
 import { type BuildName, makeBuildConfig, makeCdnConfig, makeProductConfig } from './manifests/configs.ts';
 import { makeDownloadAndSize, makeEncoding, makeInstall } from './manifests/manifests.ts';
 import { makeRoot } from './manifests/roots.ts';
 import { ArchiveWriter, putObject } from './objects/archive-writer.ts';
 import { ContentWriter } from './objects/content-writer.ts';
-import { type EncodedFile, type EncodeWork, encodeFiles } from './objects/encode-files.ts';
+import { type EncodeWork, encodeFiles } from './objects/encode-files.ts';
+import type { EncodedFiles } from './objects/encoded-files.ts';
 import { PatchWriter } from './objects/patch-writer.ts';
 import { type BuildPlan, type PublishOptions, planBuild } from './plan-build.ts';
 
@@ -70,17 +72,13 @@ export async function publishBuild(options: PublishOptions): Promise<PublishedBu
   }
 }
 
-async function finishBuild(plan: BuildPlan, files: EncodedFile[], work: EncodeWork): Promise<PublishedBuild> {
+async function finishBuild(plan: BuildPlan, files: EncodedFiles, work: EncodeWork): Promise<PublishedBuild> {
   const { data, patches, root } = work;
   const { folder, live, earlier, answer, keyRing } = plan;
   const { out, cdnPath } = folder;
   const listed = await putManifests(files, work);
-  const productConfig = makeProductConfig(answer.product, localesOf(files));
-  const counts = {
-    files: files.length,
-    bytes: files.reduce((sum, file) => sum + file.content.size, 0),
-    names: root === 'wow' ? namesOf(files) : [],
-  };
+  const { locales, ...counts } = countFiles(files, root);
+  const productConfig = makeProductConfig(answer.product, locales);
   if (live !== undefined && plan.mayBeLive && hasAll(plan, live, { ...listed, productConfig: productConfig.name }))
     return { ...counts, ...keepLive(plan, live, work) };
   work.encoder.signal?.throwIfAborted();
@@ -103,7 +101,7 @@ async function finishBuild(plan: BuildPlan, files: EncodedFile[], work: EncodeWo
     ...configs,
     unchanged: false,
     ...counts,
-    objects: data.contents.size,
+    objects: data.contents.length,
     objectBytes: data.bytes,
     added: data.added,
     patches: made === undefined ? { objects: 0, bytes: 0 } : patches.added,
@@ -114,7 +112,7 @@ async function finishBuild(plan: BuildPlan, files: EncodedFile[], work: EncodeWo
 
 /** Manifests lie loose, so that a reader has them with one request each. What the live build has is as it is there. */
 async function putManifests(
-  files: readonly EncodedFile[],
+  files: EncodedFiles,
   { data, encoder, earlier, root }: EncodeWork,
 ): Promise<Omit<Manifests, 'encoding'>> {
   const putOne = async (bytes: Uint8Array): Promise<EncodedContent> => {
@@ -134,7 +132,7 @@ async function putManifests(
 
 /** The encoding file lists all but itself. */
 function putEncoding(data: ContentWriter): EncodedContent {
-  const bytes = makeEncoding([...data.contents.values()]);
+  const bytes = makeEncoding(data.contents);
   return data.put(encodeWith(bytes, decodeEncoding(bytes).ownEspec), true);
 }
 
@@ -162,7 +160,7 @@ function keepLive(
   return {
     ...build,
     unchanged: true,
-    objects: data.contents.size + 1,
+    objects: data.contents.length + 1,
     objectBytes: data.bytes + (earlier?.config.encoding.encodedSize ?? 0),
     added: { objects: 0, bytes: 0 },
     patches: { objects: 0, bytes: 0 },
@@ -171,13 +169,22 @@ function keepLive(
   };
 }
 
-function localesOf(files: readonly EncodedFile[]): string[] {
-  return [...new Set(files.flatMap(({ locale }) => locale ?? []))].sort();
-}
-
-function namesOf(files: readonly EncodedFile[]): { fileDataId: number; name: string }[] {
-  const names = new Map(
-    files.flatMap(({ fileDataId, name }) => (fileDataId === undefined ? [] : [[fileDataId, name] as const])),
-  );
-  return [...names].sort(([a], [b]) => a - b).map(([fileDataId, name]) => ({ fileDataId, name }));
+function countFiles(
+  files: EncodedFiles,
+  root: RootKind,
+): Pick<PublishedBuild, 'files' | 'bytes' | 'names'> & { locales: string[] } {
+  let bytes = 0;
+  const locales = new Set<string>();
+  const names = new Map<number, string>();
+  for (const { name, locale, fileDataId, content } of files) {
+    bytes += content.size;
+    if (locale !== undefined) locales.add(locale);
+    if (root === 'wow' && fileDataId !== undefined) names.set(fileDataId, name);
+  }
+  return {
+    files: files.length,
+    bytes,
+    names: [...names].sort(([a], [b]) => a - b).map(([fileDataId, name]) => ({ fileDataId, name })),
+    locales: [...locales].sort(),
+  };
 }

@@ -1,7 +1,9 @@
 import * as fs from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { breathe } from '../core/breathe.ts';
 import { codeOf, isStoreTrouble, PakratError, withHint } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
+import { mergeSort } from '../core/sorting/merge-sort.ts';
 import { makeFolderDurable } from '../files/durable.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
 import { readList } from '../files/text-list.ts';
@@ -10,7 +12,8 @@ import { lockStore } from '../store/ledger/sqlite.ts';
 import { findLiveBuild } from './earlier-build.ts';
 import type { EncoderOptions } from './encode/encoder.ts';
 import { parseEspecChoice } from './encode/espec-choice.ts';
-import { listFolder } from './files/folder-files.ts';
+import { FactTable } from './files/file-facts.ts';
+import { type FolderNames, fileIn, listFolder } from './files/folder-files.ts';
 import type { PublishFile } from './files/publish-file.ts';
 import { decodeTagFile, type TagFile } from './files/tag-file.ts';
 import { type PublishedBuild, publishBuild } from './publish-build.ts';
@@ -51,13 +54,13 @@ export async function publishFolder(folder: string, options: PublishFolderOption
   const out = checkFolders(folder, to);
   const especs = espec === undefined ? undefined : parseEspecChoice(espec);
   const tagFile = await readFacts(options);
-  const { files, links } = await listFolder(folder, signal);
-  const named = files.map((file): PublishFile => ({ ...file, ...tagFile.factsOf(file.name) }));
+  const { names, sizes, links } = await listFolder(folder, signal);
+  const facts = await factsOfAll(names, tagFile, signal);
   const note = (text: string): void => onProgress?.({ type: 'note', text });
   if (links > 0) note(`links are not published: ${links} passed over`);
   for (const glob of tagFile.unused()) note(`no file matches ${glob} of the tag file`);
-  const total = files.reduce((sum, { size }) => sum + size, 0);
-  const counted = { done: 0, total: files.length };
+  const total = sizes.reduce((sum, size) => sum + size, 0);
+  const counted = { done: 0, total: names.length };
   let done = 0;
   const onDone = ({ bytes, files: count }: { bytes: number; files: number }): void => {
     done += bytes;
@@ -70,10 +73,9 @@ export async function publishFolder(folder: string, options: PublishFolderOption
     clearDeadTemporaries(out);
     if (!hosts?.length && findLiveBuild(out, product) === undefined)
       note('clients are sent to localhost; name the host that they are to fetch from with --host');
-    // What is wanted first lies side by side.
-    const sorted = named.sort((a, b) => (a.priority ?? 0) - (b.priority ?? 0));
-    const work = { files: sorted, out, hosts, especs, threads, workerUrl, signal, onProgress: onDone };
-    const { names, ...built } = await publishBuild({ product, version, buildId, ...work });
+    const files = filesIn(folder, { names, sizes }, facts);
+    const work = { files, out, hosts, especs, threads, workerUrl, signal, onProgress: onDone };
+    const { names: hashed, ...built } = await publishBuild({ product, version, buildId, ...work });
     return { out: to, ...built };
   } catch (error) {
     throw isStoreTrouble(error) && codeOf(error) === 'E_STORE_FULL'
@@ -82,6 +84,37 @@ export async function publishFolder(folder: string, options: PublishFolderOption
   } finally {
     release();
   }
+}
+
+/** What is said of files, by the number of each. */
+interface SaidOfAll {
+  numbers: readonly number[];
+  table: FactTable;
+}
+
+async function factsOfAll(
+  names: readonly string[],
+  { factsOf }: TagFile,
+  signal: AbortSignal | undefined,
+): Promise<SaidOfAll> {
+  const table = new FactTable();
+  const numbers: number[] = [];
+  for (const name of names) {
+    await breathe(signal);
+    numbers.push(table.numberOf(factsOf(name)));
+  }
+  return { numbers, table };
+}
+
+/** Files that are made when it is their turn. What is wanted first lies side by side. */
+function* filesIn(
+  folder: string,
+  { names, sizes }: Pick<FolderNames, 'names' | 'sizes'>,
+  { numbers, table }: SaidOfAll,
+): Generator<PublishFile> {
+  const priorityOf = (i: number): number => table.at(numbers[i]!).priority ?? 0;
+  for (const i of mergeSort(Uint32Array.from(names.keys()), (a, b) => priorityOf(a) - priorityOf(b)))
+    yield { ...fileIn(folder, names[i]!), size: sizes[i], ...table.at(numbers[i]!) };
 }
 
 /** @throws E_USAGE when one of the folders is in the other, E_NOT_FOUND, E_STORE */

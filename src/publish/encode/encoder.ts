@@ -119,7 +119,9 @@ class EncodeThread {
     this.waitingBytes += size;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ size, resolve, reject });
-      this.#worker.postMessage(task);
+      // A copy of its own: of a view, all that it is a view of would be copied.
+      const content = task.content.slice();
+      this.#worker.postMessage({ ...task, content }, [content.buffer]);
     });
   }
 

@@ -21,21 +21,39 @@ export function listFolderFiles(folder: string): FolderFile[] {
   return names.sort().map((name) => folderFile(folder, name));
 }
 
-/** The files below a folder by their names in it, sorted, with their sizes; and the number of links, which are left out. @throws E_NOT_FOUND, E_STORE, E_ABORTED, E_USAGE for a name that is not UTF-8 */
-export async function listFolder(
-  folder: string,
-  signal?: AbortSignal,
-): Promise<{ files: (FolderFile & { size: number })[]; links: number }> {
-  const files: (FolderFile & { size: number })[] = [];
+/** The names of the files below a folder. */
+export interface FolderNames {
+  /** Sorted, with `/` between the parts. */
+  names: readonly string[];
+  /** Bytes of each. */
+  sizes: readonly number[];
+  /** How many links there are, which are left out. */
+  links: number;
+}
+
+/** Lists the files below a folder by their names in it. @throws E_NOT_FOUND, E_STORE, E_ABORTED, E_USAGE for a name that is not UTF-8 */
+export async function listFolder(folder: string, signal?: AbortSignal): Promise<FolderNames> {
+  const names: string[] = [];
   let links = 0;
   for (const { name, isLink } of walk(folder, refuseUnnamed)) {
     await breathe(signal);
-    const path = join(folder, name);
     if (isLink) links += 1;
-    else files.push({ name, path, size: reading(path, () => fs.statSync(path)).size, read: () => readWhole(path) });
+    else names.push(name);
   }
-  files.sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { files, links };
+  names.sort();
+  const sizes: number[] = [];
+  for (const name of names) {
+    await breathe(signal);
+    const path = join(folder, name);
+    sizes.push(reading(path, () => fs.statSync(path)).size);
+  }
+  return { names, sizes, links };
+}
+
+/** A file of a folder. */
+export function fileIn(folder: string, name: string): FolderFile {
+  const path = join(folder, name);
+  return { name, path, read: () => readWhole(path) };
 }
 
 function readWhole(path: string): Uint8Array {
@@ -43,12 +61,9 @@ function readWhole(path: string): Uint8Array {
 }
 
 function folderFile(folder: string, inside: string): FolderFile {
-  const path = join(folder, inside);
-  const read = (): Uint8Array => readWhole(path);
+  const file = fileIn(folder, inside);
   const [top = '', ...rest] = inside.split('/');
-  return rest.length > 0 && isLocale(top)
-    ? { path, name: rest.join('/'), locale: top, read }
-    : { path, name: inside, read };
+  return rest.length > 0 && isLocale(top) ? { ...file, name: rest.join('/'), locale: top } : file;
 }
 
 function isLocale(name: string): boolean {

@@ -1,14 +1,14 @@
 import { fromHex } from '../../core/bytes.ts';
 import { nameHash } from '../../core/jenkins.ts';
 import { ContentFlags } from '../../formats/roots/locale.ts';
-import { encodeTvfs } from '../../formats/roots/tvfs/encode.ts';
+import { encodeTvfs, type TvfsFileContent } from '../../formats/roots/tvfs/encode.ts';
 import { encodeWowRoot } from '../../formats/roots/wow/encode.ts';
 import type { WowRootBlockContent, WowRootRow } from '../../formats/roots/wow/layout.ts';
 import { localeFlagsOf, type RootKind } from '../files/publish-file.ts';
-import type { EncodedFile } from '../objects/encode-files.ts';
+import type { EncodedFile } from '../objects/encoded-files.ts';
 
 /** Writes the root of a build. */
-export function makeRoot(kind: RootKind, files: readonly EncodedFile[]): Uint8Array {
+export function makeRoot(kind: RootKind, files: Iterable<EncodedFile>): Uint8Array {
   return kind === 'tvfs' ? makeTvfs(files) : makeWowRoot(files);
 }
 
@@ -16,20 +16,21 @@ export function makeRoot(kind: RootKind, files: readonly EncodedFile[]): Uint8Ar
 const ekeyBytes = 9;
 
 /** Writes a TVFS as official ones are, with specs and content keys: a path leads to the one object that it is. */
-function makeTvfs(files: readonly EncodedFile[]): Uint8Array {
-  const entries = files.map(({ name, content }) => {
+function makeTvfs(files: Iterable<EncodedFile>): Uint8Array {
+  return encodeTvfs({ entries: tvfsEntries(files), form: 'prefixes' });
+}
+
+function* tvfsEntries(files: Iterable<EncodedFile>): Generator<TvfsFileContent> {
+  for (const { name, content } of files) {
     const { size, encodedSize, espec } = content;
     const ekey = fromHex(content.ekey).subarray(0, ekeyBytes);
-    return {
-      path: name,
-      spans: [{ offset: 0, size, ekey, encodedSize, contentSize: size, ckey: fromHex(content.ckey), espec }],
-    };
-  });
-  return encodeTvfs({ entries, form: 'prefixes' });
+    const span = { offset: 0, size, ekey, encodedSize, contentSize: size, ckey: fromHex(content.ckey), espec };
+    yield { path: name, spans: [span] };
+  }
 }
 
 /** Writes a root as World of Warcraft has it since 11.1: a block for each pair of flags, those of single locales first, so that a variant goes before a file for all. */
-function makeWowRoot(files: readonly EncodedFile[]): Uint8Array {
+function makeWowRoot(files: Iterable<EncodedFile>): Uint8Array {
   const blocks = new Map<string, WowRootBlockContent & { rows: WowRootRow[] }>();
   for (const file of files) {
     if (file.fileDataId === undefined) continue;

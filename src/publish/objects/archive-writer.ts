@@ -1,5 +1,7 @@
 import { join } from 'node:path';
-import { fromHex, toHex } from '../../core/bytes.ts';
+import { fromHex, u32At, writeU32 } from '../../core/bytes.ts';
+import { GrowingRecords } from '../../core/tables/growing-records.ts';
+import { KeyTable } from '../../core/tables/key-table.ts';
 import { DurableFile, writeFileDurable } from '../../files/durable.ts';
 import { encodeArchiveGroup } from '../../formats/indices/archive-group.ts';
 import { decodeArchiveIndex, encodeArchiveIndex, type IndexEntry } from '../../formats/indices/archive-index.ts';
@@ -46,12 +48,12 @@ export class ArchiveWriter {
   readonly #folder: CdnFolder;
   readonly #kind: 'data' | 'patch';
   readonly #archiveBytes: number;
-  readonly #held = new Set<string>();
+  readonly #held = new KeyTable();
   readonly #indices: NamedIndex[] = [];
   readonly #loose: IndexEntry[] = [];
   readonly #files = new Set<DurableFile>();
   #open: DurableFile | undefined;
-  #entries: IndexEntry[] = [];
+  #entries = new EntryRows();
 
   /** @param archiveBytes size that no archive exceeds */
   constructor(folder: CdnFolder, kind: 'data' | 'patch', archiveBytes: number, earlier?: EarlierObjects) {
@@ -61,13 +63,13 @@ export class ArchiveWriter {
     if (earlier === undefined) return;
     this.#indices.push(...earlier.indices);
     this.#loose.push(...earlier.loose);
-    const entries = [...earlier.indices.flatMap(({ bytes }) => [...decodeArchiveIndex(bytes)]), ...earlier.loose];
-    for (const { ekey } of entries) this.#held.add(toHex(ekey));
+    for (const { bytes } of earlier.indices) for (const { ekey } of decodeArchiveIndex(bytes)) this.#held.add(ekey);
+    for (const { ekey } of earlier.loose) this.#held.add(ekey);
   }
 
   /** Whether the folder has an object. */
   has(ekey: string): boolean {
-    return this.#held.has(ekey);
+    return this.#held.numberOf(fromHex(ekey)) >= 0;
   }
 
   /** Takes an object that the folder does not have. */
@@ -79,25 +81,28 @@ export class ArchiveWriter {
   #append(ekey: string, bytes: Uint8Array): void {
     if ((this.#open?.size ?? 0) + bytes.length > this.#archiveBytes) this.endArchive();
     this.#open ??= new DurableFile(this.#folder.out);
-    this.#listed(this.#entries, ekey, bytes.length, this.#open.size);
+    const key = fromHex(ekey);
+    this.#held.add(key);
+    this.#entries.add(key, bytes.length, this.#open.size);
     this.#open.append(bytes);
   }
 
-  #listed(entries: IndexEntry[], ekey: string, size: number, offset: number): void {
-    this.#held.add(ekey);
-    entries.push({ ekey: fromHex(ekey), size, offset, archive: 0 });
+  #listLoose(ekey: string, size: number): void {
+    const key = fromHex(ekey);
+    this.#held.add(key);
+    this.#loose.push({ ekey: key, size, offset: 0, archive: 0 });
   }
 
   /** Takes an object that is to be an object of its own on the CDN. */
   addLoose(ekey: string, bytes: Uint8Array): void {
     putObject(this.#folder.out, this.#named(ekey), bytes);
-    this.#listed(this.#loose, ekey, bytes.length, 0);
+    this.#listLoose(ekey, bytes.length);
   }
 
   /** Takes an object that grew in a file of {@link openFile} as one of its own. @param head written over its first bytes */
   addFile(ekey: string, file: DurableFile, head: Uint8Array): void {
     file.finish(join(this.#folder.out, objectPath(this.#named(ekey))), head);
-    this.#listed(this.#loose, ekey, file.size, 0);
+    this.#listLoose(ekey, file.size);
     this.dropFile(file);
   }
 
@@ -121,7 +126,7 @@ export class ArchiveWriter {
     this.#endOpen();
     this.#putIndex(index);
     this.#indices.push(index);
-    this.#entries = [];
+    this.#entries = new EntryRows();
   }
 
   /** Ends the last archive and writes the file index. */
@@ -162,5 +167,26 @@ export class ArchiveWriter {
 
   #named(hash: string): ObjectName {
     return { cdnPath: this.#folder.cdnPath, kind: this.#kind, hash };
+  }
+}
+
+const keySize = 16;
+
+/** The entries of an archive, as rows of key, size and offset: of small files there are a million. */
+class EntryRows implements Iterable<IndexEntry> {
+  readonly #rows = new GrowingRecords(keySize + 8);
+
+  add(ekey: Uint8Array, size: number, offset: number): void {
+    const row = this.#rows.at(this.#rows.add());
+    row.set(ekey);
+    writeU32(row, keySize, size);
+    writeU32(row, keySize + 4, offset);
+  }
+
+  *[Symbol.iterator](): Generator<IndexEntry> {
+    for (let i = 0; i < this.#rows.count; i++) {
+      const row = this.#rows.at(i);
+      yield { ekey: row.subarray(0, keySize), size: u32At(row, keySize), offset: u32At(row, keySize + 4), archive: 0 };
+    }
   }
 }

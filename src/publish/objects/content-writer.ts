@@ -1,6 +1,7 @@
 import type { DurableFile } from '../../files/durable.ts';
 import type { EncodedBytes, EncodedContent } from '../encode/encode-content.ts';
 import type { ArchiveWriter } from './archive-writer.ts';
+import { Contents } from './contents.ts';
 
 /** An encoding that was too large for memory: its chunks, behind room for the head. */
 export interface EncodedOnDisk extends EncodedContent {
@@ -11,8 +12,7 @@ export interface EncodedOnDisk extends EncodedContent {
 /** Puts every encoding once, into an archive or loose, and remembers it for the encoding file. */
 export class ContentWriter {
   readonly archives: ArchiveWriter;
-  /** By ekey. */
-  readonly contents = new Map<string, EncodedContent>();
+  readonly contents = new Contents();
   /** Encoded. */
   bytes = 0;
   /** Of these: what the folder did not have. */
@@ -24,8 +24,8 @@ export class ContentWriter {
 
   /** Remembers an object that the folder has. */
   know(content: EncodedContent): void {
-    if (this.contents.has(content.ekey)) return;
-    this.contents.set(content.ekey, content);
+    if (this.contents.numberOf(content.ekey) >= 0) return;
+    this.contents.add(content);
     this.bytes += content.encodedSize;
   }
 
@@ -46,7 +46,7 @@ export class ContentWriter {
   }
 
   #isNew(content: EncodedContent): boolean {
-    if (this.contents.has(content.ekey)) return false;
+    if (this.contents.numberOf(content.ekey) >= 0) return false;
     this.know(content);
     if (this.archives.has(content.ekey)) return false;
     this.added.objects += 1;

@@ -1,8 +1,8 @@
 import { breathe } from '../../core/breathe.ts';
-import { toHex } from '../../core/bytes.ts';
+import { fromHex, toHex } from '../../core/bytes.ts';
 import { isDamage, isNotFound, resultUnless } from '../../core/errors.ts';
-import { md5Hasher, md5Hex } from '../../core/hash.ts';
-import { normalizeName } from '../../core/jenkins.ts';
+import { md5, md5Hasher, md5Hex } from '../../core/hash.ts';
+import { KeyTable } from '../../core/tables/key-table.ts';
 import type { EarlierBuild } from '../earlier-build.ts';
 import { bytesContent, type Content, openContent } from '../encode/content.ts';
 import type { EncodedBytes, EncodedContent } from '../encode/encode-content.ts';
@@ -12,12 +12,8 @@ import { type EspecChoice, especsFor } from '../encode/espec-choice.ts';
 import { inOrder, type Started } from '../encode/in-order.ts';
 import { fileChecker, type PublishFile, type RootKind } from '../files/publish-file.ts';
 import type { ContentWriter, EncodedOnDisk } from './content-writer.ts';
+import { EncodedFiles } from './encoded-files.ts';
 import type { PatchWriter } from './patch-writer.ts';
-
-/** A file that is encoded. One of the install manifest alone has no id. */
-export interface EncodedFile extends Omit<PublishFile, 'read' | 'readPrevious'> {
-  content: EncodedContent;
-}
 
 /** The writers of a build, and how its files are encoded. */
 export interface EncodeWork {
@@ -37,6 +33,8 @@ type Encoded = EncodedContent | EncodedBytes | EncodedOnDisk;
 
 interface Outcome {
   file: PublishFile;
+  /** What the content and its encoding are known by. */
+  id: Uint8Array;
   encoded: Encoded;
   patch?: MadePatch | undefined;
   /** Its bytes were told of while it was encoded. */
@@ -55,17 +53,15 @@ const leastPatchedBytes = 512;
 const hashBytes = 1 << 20;
 
 /** Encodes and puts files, in their order, and gives those of the root their ids. @throws E_USAGE for a file that cannot be published */
-export async function encodeFiles(published: Iterable<PublishFile>, work: EncodeWork): Promise<EncodedFile[]> {
-  const { data, patches, encoder } = work;
-  const done: EncodedFile[] = [];
+export async function encodeFiles(published: Iterable<PublishFile>, work: EncodeWork): Promise<EncodedFiles> {
+  const { data, encoder } = work;
+  const done = new EncodedFiles(data.contents);
   const files = new FileEncoder(work);
   try {
-    for await (const { file, encoded, patch, told } of inOrder(files.start(published), encoder.windowBytes)) {
-      const content = put(encoded, data);
-      if (patch !== undefined) patches.put(patch.source, content, patch.bytes);
-      const { read, readPrevious, ...facts } = file;
-      done.push({ ...facts, content });
-      work.onProgress?.({ bytes: told === undefined ? content.size : 0, files: 1 });
+    for await (const outcome of inOrder(files.start(published), encoder.windowBytes)) {
+      const { size, ekey } = files.put(outcome);
+      done.add(outcome.file, ekey);
+      work.onProgress?.({ bytes: outcome.told === undefined ? size : 0, files: 1 });
     }
   } catch (error) {
     // Nothing is to write into files that are closed next.
@@ -73,7 +69,8 @@ export async function encodeFiles(published: Iterable<PublishFile>, work: Encode
     await files.settled();
     throw error;
   }
-  return work.root === 'wow' ? numberFiles(done) : done;
+  if (work.root === 'wow') done.numberAll();
+  return done;
 }
 
 function put(encoded: Encoded, data: ContentWriter): EncodedContent {
@@ -85,11 +82,24 @@ function put(encoded: Encoded, data: ContentWriter): EncodedContent {
 
 class FileEncoder {
   readonly #work: EncodeWork;
-  /** Encodings that have begun, by ckey and spec: equal files are encoded once. */
+  /** Encodings that have begun and are not put, by content and spec: equal files are encoded once. */
   readonly #begun = new Map<string, Promise<EncodedContent>>();
+  /** Those that are put, and which of the contents each is. */
+  readonly #done = new KeyTable();
+  readonly #contentOf: number[] = [];
 
   constructor(work: EncodeWork) {
     this.#work = work;
+  }
+
+  /** Puts what a file became, in the order in which files were given. */
+  put({ id, encoded, patch }: Outcome): EncodedContent {
+    const { data, patches } = this.#work;
+    const content = put(encoded, data);
+    if (patch !== undefined) patches.put(patch.source, content, patch.bytes);
+    this.#begun.delete(toHex(id));
+    if (this.#done.add(id) === this.#contentOf.length) this.#contentOf.push(data.contents.numberOf(content.ekey));
+    return content;
   }
 
   async *start(files: Iterable<PublishFile>): AsyncGenerator<Started<Outcome>> {
@@ -115,7 +125,7 @@ class FileEncoder {
     const started = this.#start(file, { content, ckey, weight: encodingWeight(bytes.length) }, (one) =>
       encodeInMemory(one, encoder),
     );
-    if (started.weight === 0) return started;
+    if (started.isKnown) return started;
     const patch = await this.#patch(file, bytes, ckey);
     return {
       ...started,
@@ -133,32 +143,40 @@ class FileEncoder {
         encodeOnDisk(one, { encoder, archives: data.archives, onChunk }),
       );
       const result = started.result.finally(() => content.close());
-      return started.weight === 0 ? { ...started, result } : { ...started, result: result.then(withTold) };
+      return started.isKnown ? { ...started, result } : { ...started, result: result.then(withTold) };
     } catch (error) {
       content.close();
       throw error;
     }
   }
 
-  /** Begins to encode a content, unless that has begun before or the live build has it: that weighs nothing. */
+  /** Begins to encode a content, unless that has begun before or the live build has it. */
   #start(
     file: PublishFile,
     { content, ckey, weight }: { content: Content; ckey: string; weight: number },
     encode: (one: ToEncode) => Promise<Encoded>,
-  ): Started<Outcome> {
+  ): Started<Outcome> & { isKnown: boolean } {
     const especs = especsFor(this.#work.especs, ckey, file.key);
-    const id = `${ckey} ${especs[0]}`;
-    const known = this.#begun.get(id) ?? this.#work.earlier?.find(ckey, especs);
-    if (known !== undefined)
-      return { weight: 0, result: Promise.resolve(known).then((encoded) => ({ file, encoded })) };
+    const id = idOf(ckey, file.key === undefined ? undefined : especs[0]);
+    const known = this.#knownAs(id) ?? this.#work.earlier?.find(ckey, especs);
+    if (known !== undefined) {
+      const result = Promise.resolve(known).then((encoded) => ({ file, id, encoded }));
+      // It takes next to nothing, and so that not too many wait it counts as an empty file does.
+      return { weight: encodingWeight(0), result, isKnown: true };
+    }
     const begun = encode({ content, ckey, especs, key: file.key });
     // Without its bytes, which are let go of when they are written.
     const facts = begun.then(({ ekey, size, encodedSize, espec }) => ({ ckey, ekey, size, encodedSize, espec }));
     facts.catch(() => {});
-    this.#begun.set(id, facts);
-    const result = begun.then((encoded) => ({ file, encoded }));
+    this.#begun.set(toHex(id), facts);
+    const result = begun.then((encoded) => ({ file, id, encoded }));
     result.catch(() => {});
-    return { weight, result };
+    return { weight, result, isKnown: false };
+  }
+
+  #knownAs(id: Uint8Array): Promise<EncodedContent> | EncodedContent | undefined {
+    const number = this.#done.numberOf(id);
+    return number < 0 ? this.#begun.get(toHex(id)) : this.#work.data.contents.at(this.#contentOf[number]!);
   }
 
   /** A patch says what it changes: of an encrypted file there is none. @returns what makes it */
@@ -196,24 +214,7 @@ async function hashContent(content: Content, signal: AbortSignal | undefined): P
   return toHex(hasher.digest());
 }
 
-/** Each file's own id, else the next behind the highest that was given, in the order of the names. */
-function numberFiles(files: readonly EncodedFile[]): EncodedFile[] {
-  const ids = new Map<string, number>();
-  const unnumbered = new Set<string>();
-  let highest = 0;
-  for (const { name, fileDataId, install } of files) {
-    if (install === true) continue;
-    if (fileDataId === undefined) unnumbered.add(normalizeName(name));
-    else ids.set(normalizeName(name), fileDataId);
-    highest = Math.max(highest, fileDataId ?? 0);
-  }
-  for (const name of [...unnumbered].sort()) {
-    if (ids.has(name)) continue;
-    highest += 1;
-    ids.set(name, highest);
-  }
-  return files.map((file) => ({
-    ...file,
-    fileDataId: file.install === true ? undefined : ids.get(normalizeName(file.name)),
-  }));
+/** What a content is known by: its ckey, and of an encrypted one the spec with its key. */
+function idOf(ckey: string, espec: string | undefined): Uint8Array {
+  return espec === undefined ? fromHex(ckey) : md5(new TextEncoder().encode(`${ckey} ${espec}`));
 }

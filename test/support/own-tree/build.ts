@@ -3,7 +3,7 @@ import { decodeDownload, encodeDownload } from '../../../src/formats/manifests/d
 import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
 import { type EncodedContent, encodeWith, type Manifests } from '../../../src/publish/encode/encode-content.ts';
 import { makeDownloadAndSize, makeEncoding, makeInstall } from '../../../src/publish/manifests/manifests.ts';
-import type { EncodedFile } from '../../../src/publish/objects/encode-files.ts';
+import type { EncodedFile } from '../../../src/publish/objects/encoded-files.ts';
 import { fileContent, stream } from './content.ts';
 import type { TreeObjects } from './objects.ts';
 import type { TreeOptions } from './options.ts';
