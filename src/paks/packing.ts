@@ -1,6 +1,7 @@
 import { breathe } from '../core/breathe.ts';
 import type { ByteSource } from '../core/byte-source.ts';
 import { PakratError } from '../core/errors.ts';
+import { compareNames } from '../core/names/name-order.ts';
 import { readPieces } from '../files/pieces.ts';
 
 /** A file that goes into a PAK. */
@@ -11,6 +12,12 @@ export interface PackFile {
   readonly mtime?: Date | undefined;
   /** The content from its start. May be asked for more than once: some formats need a hash before the bytes. */
   open(): AsyncIterable<Uint8Array>;
+}
+
+/** The same file with other facts. To spread it would leave out what its class gives it. */
+export function packFileWith<Facts extends Partial<PackFile>>(file: PackFile, facts: Facts): PackFile & Facts {
+  const { name, size, mtime } = file;
+  return { ...file, name, size, mtime, open: () => file.open(), ...facts };
 }
 
 /** Takes a PAK from its first byte to its last. */
@@ -114,18 +121,19 @@ export function changedWhilePacking(file: PackFile): PakratError {
  */
 export function sortForPacking<File extends PackFile>(files: Iterable<File>, key: (name: string) => string): File[] {
   const taken = new Map<string, string>();
-  const sorted = [...files].map((file) => ({ file, bytes: Buffer.from(file.name) }));
-  for (const { file } of sorted) {
-    checkPackName(file.name);
-    const other = taken.get(key(file.name));
+  const sorted = [...files];
+  for (const { name } of sorted) {
+    checkPackName(name);
+    const known = key(name);
+    const other = taken.get(known);
     if (other !== undefined) {
-      throw new PakratError('E_USAGE', `${file.name} and ${other} would be the same name in the PAK`, {
-        data: { name: file.name, other },
+      throw new PakratError('E_USAGE', `${name} and ${other} would be the same name in the PAK`, {
+        data: { name, other },
       });
     }
-    taken.set(key(file.name), file.name);
+    taken.set(known, name);
   }
-  return sorted.sort((a, b) => Buffer.compare(a.bytes, b.bytes)).map(({ file }) => file);
+  return sorted.sort((a, b) => compareNames(a.name, b.name));
 }
 
 function checkPackName(name: string): void {

@@ -13,6 +13,7 @@ import {
   type PackResult,
   type PackSink,
   PositionedSink,
+  packFileWith,
   type RewriteOptions,
   type RewriteRow,
 } from '../../packing.ts';
@@ -171,7 +172,8 @@ async function newFiles(
   const made: NadeoPackFile[] = [];
   for (const { old, file } of rows) {
     if (file === undefined) continue;
-    made.push({ ...file, like: old === undefined ? undefined : await likeOf(getRow(records.files, { index: old })) });
+    const like = old === undefined ? undefined : await likeOf(getRow(records.files, { index: old }));
+    made.push(packFileWith<Partial<NadeoPackFile>>(file, { like }));
   }
   return made;
 }

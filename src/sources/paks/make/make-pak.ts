@@ -6,7 +6,7 @@ import type { PackFile, PackResult, PackSink } from '../../../paks/packing.ts';
 import type { Pak } from '../../../paks/pak.ts';
 import { countedFiles } from '../../counted-files.ts';
 import { parseKeys } from '../given-keys.ts';
-import { inputFile, inputFiles, readPackList } from './pack-inputs.ts';
+import { inputFile, inputFiles, type PackReading, readPackList } from './pack-inputs.ts';
 import { planRewrite } from './plan-rewrite.ts';
 import { refuseExisting, writePak } from './write-pak.ts';
 
@@ -56,13 +56,14 @@ export async function makePak(path: string, work: PackWork): Promise<PackReport>
   const given = (typeof inputs === 'string' ? [inputs] : inputs).map((input) => ({ path: input }));
   const listed = list === undefined ? [] : await readPackList(list);
   const passed: string[] = [];
-  const files = inputFiles([...given, ...listed], { out: path, onPassed: (one) => passed.push(one), signal });
+  const reading: PackReading = { signal };
+  const files = inputFiles([...given, ...listed], { out: path, onPassed: (one) => passed.push(one), reading });
   if (passed.length > 0) {
     const more = passed.length > 1 ? ` and ${passed.length - 1} more` : '';
     onProgress?.({ type: 'note', text: `not packed, for it is no file and no link to one: ${passed[0]}${more}` });
   }
   const hasInputs = given.length > 0 || list !== undefined;
-  if (like !== undefined) return rewritePak(path, like, { ...work, files: hasInputs ? files : undefined });
+  if (like !== undefined) return rewritePak(path, like, { ...work, files: hasInputs ? files : undefined, reading });
   if (Object.keys(replace).length > 0) {
     throw new PakratError('E_USAGE', 'there is no PAK in which something could be replaced', {
       hint: 'Name it with --like.',
@@ -78,32 +79,34 @@ export async function makePak(path: string, work: PackWork): Promise<PackReport>
   }
   const { onPlan, onFile } = countedFiles('pack', onProgress);
   onPlan(files.length, sizeOf(files));
-  const counted = files.map((file) => countedFile(file, onFile));
-  return { path, ...(await writePak(path, force, (sink) => work.write(counted, sink))) };
+  reading.onRead = onFile;
+  return { path, ...(await writePak(path, force, (sink) => work.write(files, sink))) };
 }
 
 async function rewritePak(
   path: string,
   like: string,
-  { family, options, pak: readOptions, form, exact, files }: PackWork & { files: PackFile[] | undefined },
+  work: PackWork & { files: PackFile[] | undefined; reading: PackReading },
 ): Promise<PackReport> {
+  const { family, options, pak: readOptions, form, exact, files, reading } = work;
   const { force = false, replace = {}, signal, onProgress } = options;
   const own = Object.keys(form).filter((flag) => form[flag] !== undefined && form[flag] !== false);
   if (own.length > 0) {
     throw new PakratError('E_USAGE', `--like takes ${own.join(', ')} from ${like}`, { hint: 'Leave that away.' });
   }
-  const replaced = new Map(Object.entries(replace).map(([name, file]) => [name, inputFile(file, name, signal)]));
+  const replaced = new Map(Object.entries(replace).map(([name, file]) => [name, inputFile(file, name, reading)]));
   const pak = await openPak(like, await readOptions());
   try {
     checkFamily(pak, family, like);
     const plan = await planRewrite(pak, { files, replaced, signal });
     const { onPlan, onFile } = countedFiles('pack', onProgress);
-    const rows = plan.rows.map((row) => ({ ...row, file: row.file && countedFile(row.file, onFile) }));
+    const { rows } = plan;
     const sizes = rows.map(({ old, file }) => file?.size ?? pak.entries[old ?? -1]?.storedSize ?? 0);
     onPlan(
       rows.length,
       sizes.reduce((sum, size) => sum + size, 0),
     );
+    reading.onRead = onFile;
     const { notes, ...result } = await writePak(path, force, (sink) =>
       pak.rewrite(rows, sink, { exact, signal, onKept: onFile }),
     );
@@ -121,17 +124,6 @@ function checkFamily(pak: Pak, family: string, like: string): asserts pak is Pak
 
 function sizeOf(files: readonly PackFile[]): number {
   return files.reduce((sum, { size }) => sum + size, 0);
-}
-
-/** A writer may read a file twice: for a hash, then to store it. It counts once. */
-function countedFile(file: PackFile, onFile: (bytes: number) => void): PackFile {
-  let isCounted = false;
-  const open = async function* (): AsyncGenerator<Uint8Array> {
-    yield* file.open();
-    if (!isCounted) onFile(file.size);
-    isCounted = true;
-  };
-  return { ...file, open };
 }
 
 /**

@@ -28,6 +28,13 @@ export interface PackInput {
   name?: string | undefined;
 }
 
+/** How files are read that go into a PAK. */
+export interface PackReading {
+  signal: AbortSignal | undefined;
+  /** Called with the bytes of a file when it was read for the first time since there is something to call. */
+  onRead?: (bytes: number) => void;
+}
+
 /**
  * The files that go into a PAK: a folder gives its files by their names in it, a file is called by its path as it is written.
  * @param of.out the PAK itself, which is left out when it lies in a folder
@@ -36,29 +43,34 @@ export interface PackInput {
  */
 export function inputFiles(
   inputs: readonly PackInput[],
-  { out, onPassed, signal }: { out: string; onPassed: (path: string) => void; signal: AbortSignal | undefined },
+  { out, onPassed, reading }: { out: string; onPassed: (path: string) => void; reading: PackReading },
 ): PackFile[] {
   const pass = (path: string, why: WhyNot): void => {
     refuseUnnamed(path, why);
     onPassed(path);
   };
-  return inputs.flatMap(({ path, name }) => {
+  const files: PackFile[] = [];
+  for (const { path, name } of inputs) {
     const stat = statOf(path);
-    if (!stat.isDirectory()) return [packFile({ path, name: name ?? nameOf(path), stat }, signal)];
+    if (!stat.isDirectory()) {
+      files.push(new DiskFile(name ?? nameOf(path), { path, stat, reading }));
+      continue;
+    }
     const below = name === undefined ? '' : `${name.replace(/[/\\]+$/, '')}/`;
-    return [...walkFiles(path, pass)].flatMap((file) => {
+    for (const file of walkFiles(path, pass)) {
       const inner = join(path, file.name);
       // The PAK itself, when it is written into the folder that it is made of.
-      if (resolve(inner) === resolve(out)) return [];
-      return [packFile({ path: inner, name: below + file.name, stat: file.stat }, signal)];
-    });
-  });
+      if (resolve(inner) !== resolve(out))
+        files.push(new DiskFile(below + file.name, { path: inner, stat: file.stat, reading }));
+    }
+  }
+  return files;
 }
 
 /** A file of the disk under a name. @throws E_NOT_FOUND, E_USAGE for a folder */
-export function inputFile(path: string, name: string, signal: AbortSignal | undefined): PackFile {
+export function inputFile(path: string, name: string, reading: PackReading): PackFile {
   const stat = statOf(path);
-  if (stat.isFile()) return packFile({ path, name, stat }, signal);
+  if (stat.isFile()) return new DiskFile(name, { path, stat, reading });
   throw new PakratError('E_USAGE', `${path} is no file`, { data: { path } });
 }
 
@@ -81,24 +93,48 @@ function nameOf(path: string): string {
   });
 }
 
-function packFile(
-  { path, name, stat: { size, mtime } }: { path: string; name: string; stat: { size: number; mtime: Date } },
-  signal: AbortSignal | undefined,
-): PackFile {
-  const open = async function* (): AsyncGenerator<Uint8Array> {
+/** A file of the disk. What all have in common is not in each: there may be a million. */
+class DiskFile implements PackFile {
+  readonly name: string;
+  readonly size: number;
+  readonly #path: string;
+  readonly #modifiedMs: number;
+  readonly #reading: PackReading;
+  #isCounted = false;
+
+  constructor(
+    name: string,
+    { path, stat, reading }: { path: string; stat: { size: number; mtimeMs: number }; reading: PackReading },
+  ) {
+    this.name = name;
+    this.size = stat.size;
+    this.#path = path;
+    // Dates have no more.
+    this.#modifiedMs = Math.round(stat.mtimeMs);
+    this.#reading = reading;
+  }
+
+  get mtime(): Date {
+    return new Date(this.#modifiedMs);
+  }
+
+  async *open(): AsyncGenerator<Uint8Array> {
+    const { signal, onRead } = this.#reading;
     await breathe(signal);
-    const source = await fileSource(path);
+    const source = await fileSource(this.#path);
     try {
       // All of it, should it have grown: the writer then sees that it changed.
-      for await (const piece of readPieces(source, 0, Math.max(size, source.size))) {
+      for await (const piece of readPieces(source, 0, Math.max(this.size, source.size))) {
         yield piece;
         await breathe(signal);
       }
     } finally {
       await source.close();
     }
-  };
-  return { name, size, mtime, open };
+    // A writer may read a file twice: for a hash, then to store it. It counts once.
+    if (!this.#isCounted) onRead?.(this.size);
+    this.#isCounted ||= onRead !== undefined;
+  }
 }
 
 /** Reads a list of what is packed, from a file or from pieces of one. @throws E_USAGE for one that is too large, E_FORMAT, E_NOT_FOUND */

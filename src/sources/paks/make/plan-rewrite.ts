@@ -3,7 +3,7 @@ import { equalBytes } from '../../../core/bytes.ts';
 import { isPakratError, PakratError } from '../../../core/errors.ts';
 import { formatCount } from '../../../core/quantities.ts';
 import { outputPath } from '../../../files/output/output-path.ts';
-import { type PackFile, type RewriteRow, sortForPacking } from '../../../paks/packing.ts';
+import { type PackFile, packFileWith, type RewriteRow, sortForPacking } from '../../../paks/packing.ts';
 import type { Pak, PakEntry } from '../../../paks/pak.ts';
 
 /** The rows of a PAK that is made out of an older one. */
@@ -36,7 +36,7 @@ export async function planRewrite(pak: Pak, { files, replaced, signal }: PakChan
   const notes: string[] = [];
   for (const [asked, file] of replaced) {
     const { index, name } = getEntry(pak, asked);
-    contents.set(index, { ...file, name });
+    contents.set(index, packFileWith(file, { name }));
   }
   const present = files === undefined ? undefined : new Set<number>();
   const unread: string[] = [];
@@ -49,7 +49,7 @@ export async function planRewrite(pak: Pak, { files, replaced, signal }: PakChan
       if (contents.has(entry.index)) continue;
       const isSame = await hasContent(pak, entry, file);
       if (isSame === undefined) unread.push(entry.name);
-      if (isSame !== true) contents.set(entry.index, { ...file, name: entry.name });
+      if (isSame !== true) contents.set(entry.index, packFileWith(file, { name: entry.name }));
     }
   }
   const left = pak.entries.filter((entry) => {

@@ -129,6 +129,13 @@ test.each(['quake', 'unreal', 'nadeo'] as const)('pack %s: extract, edit, pack -
     await pakrat.pack[family](replaced, [], { like: old, replace: { './a/second.txt': edited }, ...options });
     expect(readFileSync(replaced).equals(readFileSync(made))).toBe(true);
     expect((await pakrat.verify(made, { pak: options })).bad).toEqual([]);
+    write(`${out}/new/other.txt`, 'other');
+    const more = scratch(`${family} more.pak`);
+    expect(await pakrat.pack[family](more, scratch(out), { like: old, ...options })).toMatchObject({
+      files: 4,
+      kept: 2,
+    });
+    expect(await contents(more, options)).toEqual({ ...(await contents(made, options)), 'new/other.txt': 'other' });
     // The older one may be written over.
     await pakrat.pack[family](old, [], { like: old, replace: { 'index:0': edited }, force: true, ...options });
     expect(Object.values(await contents(old, options)).filter((text) => text === 'edited')).toHaveLength(1);
