@@ -3,12 +3,12 @@ import { toHex } from '../../core/bytes.ts';
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
 import type { Source, SourceEntry } from '../source.ts';
-import { type DiffRow, type DiffSide, nameOf } from './diff-table.ts';
+import { type DiffRow, nameOf } from './diff-table.ts';
 
 /** Two rows whose content must be read to be compared. */
 export interface ContentPair {
-  before: number;
-  after: number;
+  before: DiffRow;
+  after: DiffRow;
 }
 
 interface ContentOptions {
@@ -17,46 +17,39 @@ interface ContentOptions {
   onBytes?: ((bytes: number) => void) | undefined;
 }
 
-type ContentResult = { pair: ContentPair } & ({ same: boolean } | { error: PakratError });
-
-const batchSize = 500;
+type ContentResult = { same: boolean } | { error: PakratError };
 
 /**
- * Compares contents by their MD5, which is put into the rows. A side that knows it is not read.
- * A file that cannot be read is a result, too. @throws E_ABORTED, E_STORE_FULL
+ * Compares some contents by their MD5, which is put into the rows. A side that knows it is not read.
+ * @returns of each pair whether its contents are the same, or the error of a file that cannot be read. @throws E_ABORTED, E_STORE_FULL
  */
-export async function* compareContents(
-  sides: { before: DiffSide; after: DiffSide },
+export async function compareContents(
+  sources: { before: Source; after: Source },
   pairs: readonly ContentPair[],
   options: ContentOptions,
-): AsyncGenerator<ContentResult> {
-  for (let first = 0; first < pairs.length; first += batchSize) {
-    const batch = pairs.slice(first, first + batchSize);
-    const before = await contents(
-      sides.before,
-      batch.map((pair) => pair.before),
-      options,
-    );
-    const after = await contents(
-      sides.after,
-      batch.map((pair) => pair.after),
-      options,
-    );
-    for (const [i, pair] of batch.entries()) {
-      const [left, right] = [before[i], after[i]];
-      const error = [left, right].find(isPakratError);
-      yield error === undefined ? { pair, same: left === right } : { pair, error };
-    }
-  }
+): Promise<ContentResult[]> {
+  const before = await contents(
+    sources.before,
+    pairs.map((pair) => pair.before),
+    options,
+  );
+  const after = await contents(
+    sources.after,
+    pairs.map((pair) => pair.after),
+    options,
+  );
+  return pairs.map((_, i) => {
+    const error = [before[i], after[i]].find(isPakratError);
+    return error === undefined ? { same: before[i] === after[i] } : { error };
+  });
 }
 
 /** The MD5 of the file of each row, in hex, or the error that keeps it from being known. */
 async function contents(
-  { source, table }: DiffSide,
-  numbers: readonly number[],
+  source: Source,
+  rows: readonly DiffRow[],
   options: ContentOptions,
 ): Promise<(string | PakratError)[]> {
-  const rows = numbers.map((number) => table.at(number));
   const known = await Promise.all(
     rows.map(async (row) => (row.mark?.by === 'md5' ? row.mark.key : orError(source.get(addressOf(row))))),
   );
@@ -65,7 +58,7 @@ async function contents(
   for (const [i, one] of known.entries()) {
     await breathe(options.signal);
     const key = isEntry(one) ? await orError(contentMd5(source, one, options)) : one;
-    if (isEntry(one) && typeof key === 'string') table.setMark(numbers[i] ?? 0, { by: 'md5', key });
+    if (isEntry(one) && typeof key === 'string') rows[i]!.mark = { by: 'md5', key };
     keys.push(key);
   }
   return keys;

@@ -66,8 +66,7 @@ export async function diffSources(before: Source, after: Source, options: DiffOp
   const byId = (await hasIds(before)) && (await hasIds(after));
   const comparison = new Comparison({ byId, seed: randomInt(2 ** 32) }, { before, after }, options);
   await comparison.passOverEqual();
-  await comparison.listAfter(await comparison.listBefore());
-  await comparison.compareContents();
+  await comparison.compareAfter(await comparison.listBefore());
   return comparison.finish();
 }
 
@@ -78,6 +77,9 @@ interface Items {
   by: (DecidedBy | undefined)[];
 }
 
+/** Files whose contents are compared at a time. */
+const batchSize = 500;
+
 class Comparison {
   readonly #identity: Identity;
   readonly #options: DiffOptions;
@@ -86,7 +88,11 @@ class Comparison {
   readonly #after: DiffSide;
   readonly #keysOnly: boolean;
   readonly #items: Items = { before: [], after: [], by: [] };
-  readonly #unread: ContentPair[] = [];
+  /** Pairs that wait until their contents are read; the rows of both sides, and the number of that before. */
+  #unread: (ContentPair & { number: number; hash: number })[] = [];
+  /** Bytes that were read, and that will be as far as that is known. */
+  #done = 0;
+  #toRead = 0;
   readonly #failed: DiffFailure[] = [];
   readonly #decided: Difference['decided'] = {};
   readonly #files = { before: 0, after: 0 };
@@ -133,17 +139,36 @@ class Comparison {
     const index = new DiffIndex(table, this.#identity);
     this.#repeated = index.repeated;
     this.#files.before += table.count - this.#repeated;
+    this.#toRead = this.#expectedOfRest();
     return index;
   }
 
-  async listAfter(index: DiffIndex): Promise<void> {
+  /** Bytes that will be read for the files of the first side that were not met in the second, should it have all of them. */
+  #expectedOfRest(): number {
+    const { table } = this.#before;
+    let bytes = 0;
+    for (let row = 0; row < table.count && !this.#keysOnly; row++)
+      if (!table.isDone(row)) bytes += this.#expected(table.at(row));
+    return bytes;
+  }
+
+  /** Bytes that will be read for a file of the first side, should the second have it in the same size. */
+  #expected(row: DiffRow): number {
+    return toRead(row) + (isBuildSource(this.#after.source) ? 0 : (row.size ?? 0));
+  }
+
+  /** Goes through the files of the second side. Contents are compared as they come: of those that are equal nothing is kept. */
+  async compareAfter(index: DiffIndex): Promise<void> {
     for await (const row of this.#rows(this.#after)) {
       await breathe(this.#options.signal);
       const hash = identityHash(this.#identity, row);
       const number = index.find(row, hash);
       if (number !== undefined && this.#before.table.isDone(number)) this.#repeated += 1;
       else this.#take(row, hash, number);
+      if (this.#unread.length === batchSize) await this.#compareContents();
     }
+    this.#toRead -= this.#expectedOfRest();
+    await this.#compareContents();
   }
 
   #take(row: DiffRow, hash: number, before: number | undefined): void {
@@ -155,8 +180,11 @@ class Comparison {
     this.#before.table.setDone(before);
     const old = this.#before.table.at(before);
     const verdict = compareRows(old, row);
-    if (verdict === undefined) this.#unread.push({ before, after: this.#after.table.add(row, hash) });
-    else if (this.#isUnchanged(old, row, verdict)) this.#unchanged += 1;
+    this.#toRead -= this.#expected(old);
+    if (verdict === undefined) {
+      this.#toRead += toRead(old) + toRead(row);
+      this.#unread.push({ before: old, after: row, number: before, hash });
+    } else if (this.#isUnchanged(old, row, verdict)) this.#unchanged += 1;
     else this.#add(before, this.#after.table.add(row, hash), verdict.by);
   }
 
@@ -171,28 +199,24 @@ class Comparison {
     this.#items.by.push(by);
   }
 
-  async compareContents(): Promise<void> {
-    const { table } = this.#after;
+  async #compareContents(): Promise<void> {
     const { signal, onProgress } = this.#options;
-    const total = this.#unread.reduce(
-      (sum, pair) => sum + toRead(this.#before, pair.before) + toRead(this.#after, pair.after),
-      0,
-    );
-    let done = 0;
+    const pairs = this.#unread;
+    if (pairs.length === 0) return;
+    this.#unread = [];
     const onBytes = (bytes: number): void => {
-      done += bytes;
-      onProgress?.('compare', done, total);
+      this.#done += bytes;
+      onProgress?.('compare', this.#done, this.#toRead);
     };
-    const sides = { before: this.#before, after: this.#after };
-    for await (const result of compareContents(sides, this.#unread, { signal, onBytes })) {
-      const { before, after } = result.pair;
-      const row = table.at(after);
+    const sources = { before: this.#before.source, after: this.#after.source };
+    for (const [i, result] of (await compareContents(sources, pairs, { signal, onBytes })).entries()) {
+      const { before, after, number, hash } = pairs[i]!;
+      if (before.mark !== undefined) this.#before.table.setMark(number, before.mark);
       if ('error' in result) {
         const { code, message } = result.error;
-        this.#failed.push({ name: nameOf(row), code, message });
-      } else if (this.#isUnchanged(this.#before.table.at(before), row, { same: result.same, by: 'content' })) {
-        this.#unchanged += 1;
-      } else this.#add(before, after, 'content');
+        this.#failed.push({ name: nameOf(after), code, message });
+      } else if (this.#isUnchanged(before, after, { same: result.same, by: 'content' })) this.#unchanged += 1;
+      else this.#add(number, this.#after.table.add(after, hash), 'content');
     }
   }
 
@@ -249,7 +273,6 @@ function itemOf(before: DiffRow | undefined, after: DiffRow | undefined, by: Dec
 }
 
 /** Bytes of a file that must be read to compare it. */
-function toRead({ table }: DiffSide, row: number): number {
-  const { size = 0, mark } = table.at(row);
+function toRead({ size = 0, mark }: DiffRow): number {
   return mark?.by === 'md5' ? 0 : size;
 }

@@ -104,6 +104,40 @@ describe('how files are compared', () => {
     expect(changed).toMatchObject({ before: { mark: { key: md5('abc') } }, after: { mark: { key: md5('abd') } } });
   });
 
+  test('contents are compared as the second side is listed, and what was read ends at what was to be read', async () => {
+    const count = 1300;
+    const made = (name: string, content: string): Made => ({ name, content });
+    const names = Array.from({ length: count }, (_, i) => `file ${String(i).padStart(4, '0')}`);
+    const before = sourceOf([made('gone', 'xyz'), ...names.map((name) => made(name, `${name} old`))]);
+    // Every hundredth is another of the same size, every hundred and first another in size; the rest is as it was.
+    const text = (name: string, i: number): string =>
+      `${name} ${i % 100 === 7 ? 'new' : i % 101 === 0 ? 'longer' : 'old'}`;
+    const after = sourceOf([made('fresh', 'x'), ...names.map((name, i) => made(name, text(name, i)))]);
+    const readBefore: number[] = [];
+    const list = after.list.bind(after);
+    after.list = async function* (...given) {
+      for await (const entry of list(...given)) {
+        readBefore.push(after.reads.length);
+        yield entry;
+      }
+    };
+    const bytes: [done: number, total: number][] = [];
+    const found = await diffSources(before, after, {
+      onProgress: (phase, done, total) => phase === 'compare' && bytes.push([done, total]),
+    });
+    const sizes = names.filter((_, i) => i % 101 === 0 && i % 100 !== 7);
+    const contents = names.filter((_, i) => i % 100 === 7);
+    const changed = [...sizes.map((name) => `${name} by size`), ...contents.map((name) => `${name} by content`)];
+    expect(lines(found).sort()).toEqual(
+      ['added fresh', 'removed gone', ...changed.map((line) => `changed ${line}`)].sort(),
+    );
+    expect(found.unchanged).toBe(count - sizes.length - contents.length);
+    // Long before all are listed.
+    expect(readBefore[700]).toBeGreaterThan(400);
+    expect(bytes.every(([done, total]) => done <= total)).toBe(true);
+    expect(bytes.at(-1)![0]).toBe(bytes.at(-1)![1]);
+  });
+
   test('the same stored bytes are the same content; others, and encrypted ones, say nothing', async () => {
     const row = (name: string, content: string, facts: Record<string, unknown>): Made => ({
       name,
