@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { writeUnrealPak } from '../../src/paks/unreal/write/write.ts';
 import { mountSource } from '../../src/sources/mount/mount.ts';
@@ -164,6 +164,17 @@ test('mount says of a folder that it is not empty', async () => {
       message: expect.stringContaining('is not empty'),
     });
   });
+});
+
+test('mount looks at its folder before it looks for what is to be mounted', () => {
+  mkdirSync(scratch('used'));
+  writeFileSync(scratch('used', 'x'), '');
+  const said = (folder: string): string => runPakrat(['mount', scratch('nothing.pak'), folder]).stderr;
+  expect(said(scratch('used'))).toMatch(/used is not empty: x is in it\nCode: E_USAGE/);
+  expect(said(scratch('used', 'x'))).toMatch(/x is a file, a folder is needed\nCode: E_USAGE/);
+  expect(existsSync(scratch('new'))).toBe(false);
+  expect(said(scratch('new'))).not.toContain('not empty');
+  expect(existsSync(scratch('new'))).toBe(false);
 });
 
 test('a Paks folder names what is left out, and how to have it', async () => {

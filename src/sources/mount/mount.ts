@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { createRequire } from 'node:module';
 import { constants } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
+import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import type { WorkOptions } from '../../core/progress.ts';
 import type { Source } from '../source.ts';
 import { buildTree } from './file-tree.ts';
@@ -36,11 +36,12 @@ type FuseClass = new (folder: string, operations: object, options: object) => Fu
 
 const lookEveryMs = 1000;
 
-/** Checks that a source can be mounted at a folder, before it is opened. @throws E_USAGE, E_UNSUPPORTED */
+/** Checks that a source can be mounted at a folder, before it is opened and its names are gone through. @throws E_USAGE, E_UNSUPPORTED, E_STORE */
 export async function demandMountable(folder: string): Promise<Pick<MountWork, 'folder' | 'path' | 'fuse'>> {
   const path = resolve(folder);
   // The library hands the path to a shell, inside double quotes.
   if (/["$`\\]/.test(path)) throw new PakratError('E_USAGE', `${path}: such a path cannot be mounted on`);
+  demandEmpty(path);
   return { folder, path, fuse: await loadFuse() };
 }
 
@@ -124,10 +125,22 @@ function makeFolder(folder: string): void {
   try {
     fs.mkdirSync(folder, { recursive: true });
   } catch (error) {
-    if (codeOf(error) === 'EEXIST') throw new PakratError('E_USAGE', `${folder} is a file, a folder is needed`);
     throw notMounted(folder, error);
   }
-  const [inside] = fs.readdirSync(folder);
+  demandEmpty(folder);
+}
+
+/** What is in a folder would be hidden. @throws E_USAGE, E_STORE; not where nothing is there */
+function demandEmpty(folder: string): void {
+  let inside: string | undefined;
+  try {
+    const isFolder = fs.statSync(folder, { throwIfNoEntry: false })?.isDirectory();
+    if (isFolder === undefined) return;
+    if (!isFolder) throw new PakratError('E_USAGE', `${folder} is a file, a folder is needed`);
+    [inside] = fs.readdirSync(folder);
+  } catch (error) {
+    throw isPakratError(error) ? error : notMounted(folder, error);
+  }
   if (inside === undefined) return;
   throw new PakratError('E_USAGE', `${folder} is not empty: ${inside} is in it`, {
     hint: 'Name an empty folder, or one that is not there: it is made.',
