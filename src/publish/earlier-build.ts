@@ -2,6 +2,9 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { fromHex, toHex } from '../core/bytes.ts';
 import { isNotFound, PakratError } from '../core/errors.ts';
+import { md5 } from '../core/hash.ts';
+import { GrowingRecords } from '../core/tables/growing-records.ts';
+import { KeyTable } from '../core/tables/key-table.ts';
 import { readAt, reading } from '../files/read-at.ts';
 import { decodeBlte } from '../formats/blte/decode.ts';
 import { type BuildConfig, decodeBuildConfig } from '../formats/configs/build-config.ts';
@@ -64,7 +67,7 @@ export class EarlierBuild implements EarlierObjects {
   readonly #opened: readonly ArchiveIndex[];
   readonly #encoding: Encoding;
   readonly #plainEspecs: readonly string[];
-  #names: Map<string, string> | undefined;
+  #names: ContentsByName | undefined;
 
   /** @throws E_FORMAT…, E_INTEGRITY for a config, index or manifest that is damaged; E_NOT_FOUND for one that is not there; E_STORE */
   constructor(folder: CdnFolder, live: LiveBuild) {
@@ -100,7 +103,7 @@ export class EarlierBuild implements EarlierObjects {
   /** The content of a name, spelt as it is; undefined when there is none, or the build keeps its names otherwise. */
   contentOf(name: string): EncodedContent | undefined {
     this.#names ??= this.#readNames();
-    const ckey = this.#names.get(name);
+    const ckey = this.#names.find(name);
     return ckey === undefined ? undefined : this.findPlain(ckey);
   }
 
@@ -109,14 +112,14 @@ export class EarlierBuild implements EarlierObjects {
     return this.find(ckey, this.#plainEspecs);
   }
 
-  #readNames(): Map<string, string> {
+  #readNames(): ContentsByName {
+    const names = new ContentsByName();
     const { vfsRoot } = this.config;
-    if (vfsRoot?.ekey === undefined) return new Map();
+    if (vfsRoot?.ekey === undefined) return names;
     const { files } = decodeTvfs(decodeBlte(this.#encoded(vfsRoot.ekey), { ekey: vfsRoot.ekey, ckey: vfsRoot.ckey }));
-    const names = new Map<string, string>();
     for (const { path, spans } of files) {
       const [only] = spans;
-      if (only?.ckey !== undefined && spans.length === 1) names.set(path, toHex(only.ckey));
+      if (only?.ckey !== undefined && spans.length === 1) names.set(path, only.ckey);
     }
     return names;
   }
@@ -158,6 +161,25 @@ export class EarlierBuild implements EarlierObjects {
     return join(this.#folder.out, objectPath({ cdnPath: this.#folder.cdnPath, ...name }));
   }
 }
+
+/** The ckeys of many names in little memory: a name is its MD5. */
+class ContentsByName {
+  readonly #names = new KeyTable();
+  readonly #ckeys = new GrowingRecords(16);
+
+  set(name: string, ckey: Uint8Array): void {
+    const number = this.#names.add(md5(utf8.encode(name)));
+    if (number === this.#ckeys.count) this.#ckeys.add();
+    this.#ckeys.at(number).set(ckey);
+  }
+
+  find(name: string): string | undefined {
+    const number = this.#names.numberOf(md5(utf8.encode(name)));
+    return number < 0 ? undefined : toHex(this.#ckeys.at(number));
+  }
+}
+
+const utf8 = new TextEncoder();
 
 function readRange(path: string, offset: number, size: number): Uint8Array {
   const fd = fs.openSync(path, 'r');
