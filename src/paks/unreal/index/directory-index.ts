@@ -155,7 +155,7 @@ function badFlat(reader: ByteReader, part: string): Error {
  */
 export function writeDirectoryIndex(
   writer: ByteWriter,
-  files: readonly { name: string; location: number }[],
+  files: Iterable<{ name: string; location: number }>,
   { version, directories: order }: { version: number; directories?: readonly string[] | undefined },
 ): void {
   const directories = new Map<string, { name: string; location: number }[]>();

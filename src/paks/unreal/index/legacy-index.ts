@@ -26,7 +26,7 @@ export function decodeLegacyIndex(bytes: Uint8Array, format: RecordFormat, decod
 
 /** The mirror of {@link decodeLegacyIndex}. */
 export function encodeLegacyIndex(
-  { mountPoint, rows }: { mountPoint: string; rows: readonly IndexRow[] },
+  { mountPoint, rows }: { mountPoint: string; rows: Pick<readonly IndexRow[], 'length'> & Iterable<IndexRow> },
   format: RecordFormat,
 ): Uint8Array {
   const writer = new ByteWriter(rows.length * 128);

@@ -81,14 +81,7 @@ export class PathHashTable {
   }
 }
 
-/** Writes the rows of a path-hash index; the directory that ends it is the caller's. A row whose path is not known has its hash. */
-export function writePathHashIndex(
-  writer: ByteWriter,
-  files: readonly { name: string; hash?: bigint | undefined; location: number }[],
-  { seed, version }: { seed: bigint; version: number },
-): void {
-  writer.u32le(files.length);
-  for (const { name, hash, location } of files) {
-    writer.u64le(hash ?? pathHash(name, seed, version)).i32le(location);
-  }
+/** Writes a row of a path-hash index, which stand behind their number; the directory that ends it is the caller's. */
+export function writePathHashRow(writer: ByteWriter, { hash, location }: { hash: bigint; location: number }): void {
+  writer.u64le(hash).i32le(location);
 }

@@ -1,5 +1,6 @@
 import { aesEcbEncrypt } from '../../../codecs/ciphers/aes.ts';
 import { sha1 } from '../../../core/hash.ts';
+import { mergeSort } from '../../../core/sorting/merge-sort.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import type { PositionedSink } from '../../packing.ts';
 import { type EntryRecord, writeEntryRecord } from '../entries/entry-record.ts';
@@ -9,14 +10,17 @@ import { isEncodable, writeEncodedEntry } from '../index/encoded-entry.ts';
 import { writeFString } from '../index/fstring.ts';
 import type { IndexRow } from '../index/index-rows.ts';
 import { encodeLegacyIndex } from '../index/legacy-index.ts';
-import { writePathHashIndex } from '../index/path-hash.ts';
+import { pathHash, writePathHashRow } from '../index/path-hash.ts';
 import type { PackPlan } from './pack-plan.ts';
 import { padded } from './stored-form.ts';
 
 const pathHashVersion = 10;
 
+/** The rows of an index, made one at a time where there may be many. */
+export type RowsToWrite = Pick<readonly IndexRow[], 'length' | 'at'> & Iterable<IndexRow>;
+
 /** Writes the index behind the entries, and the footer. */
-export async function writeIndex(out: PositionedSink, rows: readonly IndexRow[], plan: PackPlan): Promise<void> {
+export async function writeIndex(out: PositionedSink, rows: RowsToWrite, plan: PackPlan): Promise<void> {
   const { mountPoint, format, label, layout, keyGuid, indexKey } = plan;
   const isLong = format.version >= pathHashVersion;
   const offset = out.position;
@@ -37,13 +41,18 @@ export async function writeIndex(out: PositionedSink, rows: readonly IndexRow[],
       isFrozen: false,
       hasMagic: true,
       ivs: [],
-      methodNames: plan.methodNames ?? (rows.some(({ record }) => record.method !== 0) ? ['Zlib'] : []),
+      methodNames: plan.methodNames ?? (isCompressed(rows) ? ['Zlib'] : []),
       pakchunkIndex: undefined,
       encryption: 'AES-256-ECB',
     },
     layout,
   );
   await out.write(footer);
+}
+
+function isCompressed(rows: RowsToWrite): boolean {
+  for (const { record } of rows) if (record.method !== 0) return true;
+  return false;
 }
 
 interface IndexPart {
@@ -59,21 +68,21 @@ function indexPart(bytes: Uint8Array, key: Uint8Array | undefined): IndexPart {
 }
 
 /** The index of version 10 and above. The path-hash index and the directory index lie behind the primary one. */
-function pathHashIndex(rows: readonly IndexRow[], plan: PackPlan, offset: number) {
+function pathHashIndex(rows: RowsToWrite, plan: PackPlan, offset: number) {
   const { indexKey, format } = plan;
   const entries = new ByteWriter(rows.length * 32);
   const plain: EntryRecord[] = [];
-  // In the order of their data: as the tools of others have them.
-  const placed = [...rows.entries()].sort(([, a], [, b]) => a.record.offset - b.record.offset);
-  const files = placed.map(([row, { name, record, hash, isListed = true }]) => {
+  const locations = new Int32Array(rows.length);
+  const placed = inPlace(rows);
+  for (const row of placed) {
+    const { record } = rows.at(row)!;
     const at = entries.size;
     // A record that an older PAK has in full stays so.
     const isShort = !record.deleted && record.recordOffset < 0 && isEncodable(record);
     if (isShort) writeEncodedEntry(entries, record, format);
-    const location = isShort ? at : record.deleted ? deletedLocation : -plain.push(record);
-    return { row, name, hash, isListed, location };
-  });
-  const parts = indexParts(files, plan).map((bytes) => bytes && indexPart(bytes, indexKey));
+    locations[row] = isShort ? at : record.deleted ? deletedLocation : -plain.push(record);
+  }
+  const parts = indexParts({ rows, placed, locations }, plan).map((bytes) => bytes && indexPart(bytes, indexKey));
   // The primary index says where the others are, which depends on its size alone.
   const primaryFor = (start: number): IndexPart =>
     indexPart(primaryIndex({ entries: entries.bytes(), plain, count: rows.length, parts, start }, plan), indexKey);
@@ -81,26 +90,44 @@ function pathHashIndex(rows: readonly IndexRow[], plan: PackPlan, offset: number
   return { primary, parts: parts.flatMap((part) => part ?? []) };
 }
 
-interface LocatedFile {
-  row: number;
-  name: string;
-  hash: bigint | undefined;
-  isListed: boolean;
-  location: number;
+/** The numbers of rows in the order of their data: as the tools of others have them. */
+function inPlace(rows: RowsToWrite): Uint32Array {
+  const offsets: number[] = [];
+  for (const { record } of rows) offsets.push(record.offset);
+  return mergeSort(Uint32Array.from(offsets.keys()), (a, b) => offsets[a]! - offsets[b]!);
+}
+
+interface LocatedRows {
+  rows: RowsToWrite;
+  placed: Uint32Array;
+  locations: Int32Array;
 }
 
 /** The path-hash index and the directory index, those that the PAK has. Names that only the former lists stand in it. */
-function indexParts(files: readonly LocatedFile[], plan: PackPlan): (Uint8Array | undefined)[] {
+function indexParts({ rows, placed, locations }: LocatedRows, plan: PackPlan): (Uint8Array | undefined)[] {
   const { pathHashSeed: seed, format, directories, parts } = plan;
   const { version } = format;
-  const hashes = new ByteWriter(files.length * 12 + 8);
-  writePathHashIndex(hashes, files, { seed, version });
-  const directory = new ByteWriter(files.length * 48);
-  const listed = files.filter(({ isListed }) => isListed).sort((a, b) => a.row - b.row);
-  if (parts !== 'hashes' || listed.length > 0) writeDirectoryIndex(directory, listed, { version, directories });
+  const hashes = new ByteWriter(rows.length * 12 + 8).u32le(rows.length);
+  for (const row of placed) {
+    const { name, hash } = rows.at(row)!;
+    writePathHashRow(hashes, { hash: hash ?? pathHash(name, seed, version), location: locations[row]! });
+  }
+  const directory = new ByteWriter(rows.length * 48);
+  let listed = 0;
+  for (const { isListed = true } of rows) if (isListed) listed += 1;
+  if (parts !== 'hashes' || listed > 0)
+    writeDirectoryIndex(directory, listedFiles(rows, locations), { version, directories });
   else directory.u32le(0);
   if (parts === 'hashes') return [hashes.raw(directory.bytes()).bytes(), undefined];
   return [parts === 'directory' ? undefined : hashes.u32le(0).bytes(), directory.bytes()];
+}
+
+function* listedFiles(rows: RowsToWrite, locations: Int32Array): Generator<{ name: string; location: number }> {
+  let row = 0;
+  for (const { name, isListed = true } of rows) {
+    if (isListed) yield { name, location: locations[row]! };
+    row += 1;
+  }
 }
 
 interface PrimaryWork {

@@ -10,10 +10,11 @@ import {
   recordSize,
   writeEntryRecord,
 } from '../entries/entry-record.ts';
-import type { IndexRow } from '../index/index-rows.ts';
+
 import { type PackPlan, planPack, type UnrealPackOptions } from './pack-plan.ts';
 import { mapConcurrently, type StoredForm, storedForm } from './stored-form.ts';
 import { writeIndex } from './write-index.ts';
+import { WrittenRows } from './written-rows.ts';
 
 const relativeBlocksVersion = 5;
 const concurrentFiles = 4;
@@ -33,10 +34,10 @@ export async function writeUnrealPak(
   const plan = planPack(options);
   const sorted = sortForPacking(files, foldName);
   const out = new PositionedSink(sink);
-  const rows: IndexRow[] = [];
+  const rows = new WrittenRows(plan.format);
   const forms = mapConcurrently(sorted, (file) => storedForm(file, plan), concurrentFiles);
   for await (const form of forms) {
-    rows.push({ name: form.file.name, record: await writeEntry(out, form, plan) });
+    rows.add(form.file.name, await writeEntry(out, form, plan));
   }
   await writeIndex(out, rows, plan);
   return { files: rows.length, bytes: out.position, notes: [] };
