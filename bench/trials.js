@@ -15,6 +15,7 @@ import { largePlanTrial } from './large-plan-trial.js';
 import { listfileTrial, looseFilesTrial } from './lists-trials.js';
 import { looseObjectsTrial } from './loose-objects-trial.js';
 import { deadEntries, manyBuilds } from './many-builds.js';
+import { manyFilesTrial } from './many-files-trial.js';
 import { mountTrial } from './mount-trial.js';
 import { namesTrial } from './names-trial.js';
 import {
@@ -80,6 +81,11 @@ export const trials = [
     name: 'loose-files',
     shows: 'one file by name out of a game folder with 200,000 loose files, beside another build',
     run: looseFilesTrial,
+  },
+  {
+    name: 'many-files',
+    shows: '180,000 tiny files published, again, compared with their build and packed, beside another build',
+    run: manyFilesTrial,
   },
   { name: 'loose-objects', shows: '4,000 loose objects synced, beside another build', run: looseObjectsTrial },
   {

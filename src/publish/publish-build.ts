@@ -5,7 +5,7 @@ import { putAnswers } from './answers/put-answers.ts';
 import type { LiveBuild } from './earlier-build.ts';
 import { bytesContent } from './encode/content.ts';
 import { type EncodedContent, encodeWith, type Manifests } from './encode/encode-content.ts';
-import { encodeInMemory } from './encode/encode-object.ts';
+import { encodeInMemory, encodeOnDisk, memoryBytes } from './encode/encode-object.ts';
 import { Encoder } from './encode/encoder.ts';
 import { especsFor, usualEspecs } from './encode/espec-choice.ts';
 import type { RootKind } from './files/publish-file.ts';
@@ -82,7 +82,7 @@ async function finishBuild(plan: BuildPlan, files: EncodedFiles, work: EncodeWor
   if (live !== undefined && plan.mayBeLive && hasAll(plan, live, { ...listed, productConfig: productConfig.name }))
     return { ...counts, ...keepLive(plan, live, work) };
   work.encoder.signal?.throwIfAborted();
-  const manifests = { ...listed, encoding: putEncoding(data) };
+  const manifests = { ...listed, encoding: await putEncoding(work) };
   const objects = data.archives.finish();
   const made = patches.finish(manifests);
   const buildConfig = makeBuildConfig(answer, manifests, made, root);
@@ -119,10 +119,10 @@ async function putManifests(
     const ckey = md5Hex(bytes);
     const especs = especsFor(usualEspecs, ckey);
     const known = earlier?.find(ckey, especs);
-    if (known === undefined)
-      return data.put(await encodeInMemory({ content: bytesContent('manifest', bytes), ckey, especs }, encoder), true);
-    data.know(known);
-    return known;
+    if (known !== undefined) return data.know(known);
+    const one = { content: bytesContent('manifest', bytes), ckey, especs };
+    if (bytes.length <= memoryBytes) return data.put(await encodeInMemory(one, encoder), true);
+    return data.putFile(await encodeOnDisk(one, { encoder, archives: data.archives }));
   };
   const rootContent = await putOne(makeRoot(root, files));
   const install = await putOne(makeInstall(files));
@@ -131,9 +131,12 @@ async function putManifests(
 }
 
 /** The encoding file lists all but itself. */
-function putEncoding(data: ContentWriter): EncodedContent {
+async function putEncoding({ data, encoder }: EncodeWork): Promise<EncodedContent> {
   const bytes = makeEncoding(data.contents);
-  return data.put(encodeWith(bytes, decodeEncoding(bytes).ownEspec), true);
+  const { ownEspec } = decodeEncoding(bytes);
+  if (bytes.length <= memoryBytes) return data.put(encodeWith(bytes, ownEspec), true);
+  const one = { content: bytesContent('encoding file', bytes), ckey: md5Hex(bytes), especs: [ownEspec], isLarge: true };
+  return data.putFile(await encodeOnDisk(one, { encoder, archives: data.archives }));
 }
 
 /** Whether the live build names just these manifests: then it has the same files, with the same names and tags. */

@@ -13,14 +13,17 @@ interface ChunkWork {
   espec: string;
   key?: TactKey | undefined;
   encoder: Encoder;
+  /** Chunks may be larger than what a person may choose, as those of encoding files are. */
+  isLarge?: boolean | undefined;
   /** Takes the encoded chunks in their order. */
   take: (chunk: Uint8Array) => void;
 }
 
 /** Encodes a content chunk by chunk. @returns the header, which stands before the chunks @throws E_USAGE for chunks that are too large, as encodeBlte */
-export async function encodeChunks(content: Content, { espec, key, encoder, take }: ChunkWork): Promise<Uint8Array> {
+export async function encodeChunks(content: Content, work: ChunkWork): Promise<Uint8Array> {
+  const { espec, key, encoder, isLarge = false, take } = work;
   const chunks = planChunks(parseEspec(espec), content.size);
-  if (chunks.some(({ size }) => size > maxChunkBytes)) throw tooLarge(content, espec);
+  if (!isLarge && chunks.some(({ size }) => size > maxChunkBytes)) throw tooLarge(content, espec);
   const rows: BlteRow[] = [];
   async function* started(): AsyncGenerator<Started<EncodeAnswer & { size: number }>> {
     let offset = 0;

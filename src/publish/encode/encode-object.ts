@@ -17,8 +17,12 @@ export interface ToEncode {
   /** The second is taken where the first makes nothing smaller. */
   especs: readonly string[];
   key?: TactKey | undefined;
+  /** As that of chunks. */
+  isLarge?: boolean | undefined;
 }
 
+/** Larger files are read twice, a chunk at a time, encoded into a file of their own, and have no patches. */
+export const memoryBytes = 32 << 20;
 /** Contents up to this size are one task for a thread; larger ones are a task for each chunk. */
 const taskBytes = 1 << 20;
 
@@ -65,12 +69,12 @@ interface DiskWork {
   encoder: Encoder;
   archives: ArchiveWriter;
   /** Called with the bytes of the content as they are encoded, once for each. */
-  onChunk: (bytes: number) => void;
+  onChunk?: (bytes: number) => void;
 }
 
 /** Encodes a content that is too large for memory into a file. @throws as {@link encodeInMemory}, E_INTEGRITY for one that changed, E_STORE_FULL, E_STORE */
 export async function encodeOnDisk(
-  { content, ckey, especs, key }: ToEncode,
+  { content, ckey, especs, key, isLarge }: ToEncode,
   { encoder, archives, onChunk }: DiskWork,
 ): Promise<EncodedOnDisk> {
   const { size } = content;
@@ -80,7 +84,7 @@ export async function encodeOnDisk(
     try {
       file.append(new Uint8Array(headerSize(espec, size)));
       const checked = checkedContent(content, ckey, i === 0 ? onChunk : undefined);
-      const head = await encodeChunks(checked, { espec, key, encoder, take: (chunk) => file.append(chunk) });
+      const head = await encodeChunks(checked, { espec, key, encoder, isLarge, take: (chunk) => file.append(chunk) });
       checked.check();
       if (file.size - head.length < size || i === tried.length - 1)
         return { ckey, ekey: md5Hex(head), size, encodedSize: file.size, espec, file, head };

@@ -23,10 +23,11 @@ export class ContentWriter {
   }
 
   /** Remembers an object that the folder has. */
-  know(content: EncodedContent): void {
-    if (this.contents.numberOf(content.ekey) >= 0) return;
+  know(content: EncodedContent): EncodedContent {
+    if (this.contents.numberOf(content.ekey) >= 0) return content;
     this.contents.add(content);
     this.bytes += content.encodedSize;
+    return content;
   }
 
   /** Puts an object unless it is there. */

@@ -6,7 +6,7 @@ import { KeyTable } from '../../core/tables/key-table.ts';
 import type { EarlierBuild } from '../earlier-build.ts';
 import { bytesContent, type Content, openContent } from '../encode/content.ts';
 import type { EncodedBytes, EncodedContent } from '../encode/encode-content.ts';
-import { encodeInMemory, encodeOnDisk, type ToEncode } from '../encode/encode-object.ts';
+import { encodeInMemory, encodeOnDisk, memoryBytes, type ToEncode } from '../encode/encode-object.ts';
 import { type Encoder, encodingWeight } from '../encode/encoder.ts';
 import { type EspecChoice, especsFor } from '../encode/espec-choice.ts';
 import { inOrder, type Started } from '../encode/in-order.ts';
@@ -46,8 +46,6 @@ interface MadePatch {
   bytes: Uint8Array;
 }
 
-/** Larger files are read twice, a chunk at a time, encoded into a file of their own, and have no patches. */
-const memoryBytes = 32 << 20;
 /** A request costs more than a patch of less saves. */
 const leastPatchedBytes = 512;
 const hashBytes = 1 << 20;
@@ -76,8 +74,7 @@ export async function encodeFiles(published: Iterable<PublishFile>, work: Encode
 function put(encoded: Encoded, data: ContentWriter): EncodedContent {
   if ('bytes' in encoded) return data.put(encoded);
   if ('file' in encoded) return data.putFile(encoded);
-  data.know(encoded);
-  return encoded;
+  return data.know(encoded);
 }
 
 class FileEncoder {

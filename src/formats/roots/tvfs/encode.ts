@@ -2,10 +2,10 @@ import { compareParts } from '../../../core/bytes.ts';
 import { mergeSort } from '../../../core/sorting/merge-sort.ts';
 import { KeyTable } from '../../../core/tables/key-table.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { EntryRows, refuse, type TvfsFileContent } from './entry-rows.ts';
+import { EntryRows, type EntryShape, refuse, type TvfsFileContent } from './entry-rows.ts';
 import { TvfsFlags, type TvfsForm, type TvfsHeader } from './layout.ts';
 import { offsetWidth } from './limits.ts';
-import { type PlacedPaths, writeFolders, writePrefixes } from './path-tree.ts';
+import { type PathTable, type PlacedPaths, writeFolders, writePrefixes } from './path-tree.ts';
 
 export type { TvfsFileContent } from './entry-rows.ts';
 
@@ -96,7 +96,7 @@ class Containers {
 
   table(form: TvfsForm): ContainerTable {
     const places = new Uint32Array(this.#starts);
-    if (form === 'folders') return { bytes: this.#writer.bytes(), offsets: this.#ofSpan.map((own) => places[own]!) };
+    if (form === 'folders') return { bytes: this.#writer.written, offsets: this.#ofSpan.map((own) => places[own]!) };
     const bytes = this.#writer.written;
     const order = mergeSort(Uint32Array.from(places.keys()).subarray(0, -1), (a, b) =>
       compareParts(bytes, this.#partOf(a), bytes, this.#partOf(b)),
@@ -107,7 +107,7 @@ class Containers {
       places[container] = sorted.size;
       sorted.raw(bytes.subarray(start, end));
     }
-    return { bytes: sorted.bytes(), offsets: this.#ofSpan.map((own) => places[own]!) };
+    return { bytes: sorted.written, offsets: this.#ofSpan.map((own) => places[own]!) };
   }
 }
 
@@ -146,7 +146,29 @@ function writeVfs(
     for (let span = first; span < behind; span++) writer.raw(rows.placeOf(span)).uint(containers.offsets[span]!, width);
     return at;
   });
-  return { bytes: writer.bytes(), paths: { ...rows.pathsIn(order), vfsOffsets } };
+  return { bytes: writer.written, paths: { ...rows.pathsIn(order), vfsOffsets } };
+}
+
+/** The tables of a manifest. */
+interface EncodedTables {
+  paths: PathTable;
+  vfs: Uint8Array;
+  containers: Uint8Array;
+  especs: Uint8Array;
+}
+
+/** What they are made of is let go of before they are put together: of millions of entries it is as large. */
+function encodeTables(content: TvfsContent, shape: EntryShape, form: TvfsForm): EncodedTables {
+  const rows = new EntryRows(shape);
+  for (const entry of content.entries) rows.add(entry);
+  const order = rows.inOrder();
+  const especs = new EspecTable();
+  if ((shape.flags & TvfsFlags.especs) !== 0) for (const espec of content.especs ?? []) especs.add(espec);
+  for (const span of spansIn(rows, order)) especs.addUnlessThere(rows.especOf(span));
+  const containers = writeContainers(rows, order, { especs, form });
+  const vfs = writeVfs(rows, order, containers);
+  const paths = form === 'folders' ? writeFolders(vfs.paths) : writePrefixes(vfs.paths);
+  return { paths, vfs: vfs.bytes, containers: containers.bytes, especs: especs.bytes };
 }
 
 /**
@@ -157,30 +179,22 @@ function writeVfs(
 export function encodeTvfs(content: TvfsContent): Uint8Array {
   const { ekeySize = 9, patchKeySize = 9, flags = defaultFlags } = content.header ?? {};
   const { form = 'folders' } = content;
+  const { paths, vfs, containers, especs } = encodeTables(content, { flags, ekeySize, patchKeySize }, form);
   const hasEspecs = (flags & TvfsFlags.especs) !== 0;
-  const rows = new EntryRows({ flags, ekeySize, patchKeySize });
-  for (const entry of content.entries) rows.add(entry);
-  const order = rows.inOrder();
-  const especs = new EspecTable();
-  if (hasEspecs) for (const espec of content.especs ?? []) especs.add(espec);
-  for (const span of spansIn(rows, order)) especs.addUnlessThere(rows.especOf(span));
-  const containers = writeContainers(rows, order, { especs, form });
-  const vfs = writeVfs(rows, order, containers);
-  const paths = form === 'folders' ? writeFolders(vfs.paths) : writePrefixes(vfs.paths);
-
   const headerSize = hasEspecs ? 46 : 38;
   const [first, second] = form === 'folders' ? [containers, especs] : [especs, containers];
   const pathsEnd = headerSize + paths.bytes.length;
-  const firstEnd = pathsEnd + first.bytes.length;
-  const secondEnd = firstEnd + second.bytes.length;
+  const firstEnd = pathsEnd + first.length;
+  const secondEnd = firstEnd + second.length;
   const [containersAt, especsAt] = form === 'folders' ? [pathsEnd, firstEnd] : [firstEnd, pathsEnd];
 
-  const writer = new ByteWriter(secondEnd + vfs.bytes.length);
+  const writer = new ByteWriter(secondEnd + vfs.length);
   writer.text('TVFS').u8(1).u8(headerSize).u8(ekeySize).u8(patchKeySize).u32(flags);
   writer.u32(headerSize).u32(paths.bytes.length);
-  writer.u32(secondEnd).u32(vfs.bytes.length);
-  writer.u32(containersAt).u32(containers.bytes.length).u16(paths.maxDepth);
-  if (hasEspecs) writer.u32(especsAt).u32(especs.bytes.length);
-  for (const table of [paths, first, second, vfs]) writer.raw(table.bytes);
-  return writer.bytes();
+  writer.u32(secondEnd).u32(vfs.length);
+  writer.u32(containersAt).u32(containers.length).u16(paths.maxDepth);
+  if (hasEspecs) writer.u32(especsAt).u32(especs.length);
+  for (const table of [paths.bytes, first, second, vfs]) writer.raw(table);
+  // It was made as large as it is.
+  return writer.written;
 }

@@ -35,7 +35,7 @@ function writeFolder(writer: ByteWriter, writeEntries: () => number): number {
 function pathTable(writeEntries: (writer: ByteWriter) => number): PathTable {
   const writer = new ByteWriter().u8(0xff);
   const maxDepth = writeFolder(writer, () => writeEntries(writer));
-  return { bytes: writer.bytes(), maxDepth };
+  return { bytes: writer.written, maxDepth };
 }
 
 interface Folder {
