@@ -44,6 +44,8 @@ export interface PublishOptions extends CdnPaths, EncoderOptions {
   archiveBytes?: number | undefined;
   /** Called with bytes of files as they are done, and with a file that is done. */
   onProgress?: EncodeWork['onProgress'];
+  /** Told what is made when all files are done. */
+  onStep?: ((step: string) => void) | undefined;
 }
 
 /** A build that is to be made, with every default in its place, and the live one before it. */

@@ -1,3 +1,4 @@
+import { breathe } from '../core/breathe.ts';
 import { PakratError } from '../core/errors.ts';
 import { md5Hex } from '../core/hash.ts';
 import { decodeEncoding } from '../formats/manifests/encoding/decode.ts';
@@ -64,6 +65,7 @@ export async function publishBuild(options: PublishOptions): Promise<PublishedBu
     const work: EncodeWork = { data, patches, encoder, especs, root, earlier, onProgress };
     const files = await encodeFiles(options.files, work);
     if (files.length === 0) throw new PakratError('E_USAGE', 'there are no files to publish');
+    options.onStep?.('manifests');
     return await finishBuild(plan, files, work);
   } finally {
     data.archives.close();
@@ -116,6 +118,7 @@ async function putManifests(
   { data, encoder, earlier, root }: EncodeWork,
 ): Promise<Omit<Manifests, 'encoding'>> {
   const putOne = async (bytes: Uint8Array): Promise<EncodedContent> => {
+    await breathe(encoder.signal);
     const ckey = md5Hex(bytes);
     const especs = especsFor(usualEspecs, ckey);
     const known = earlier?.find(ckey, especs);

@@ -54,6 +54,8 @@ export async function publishFolder(folder: string, options: PublishFolderOption
   const out = checkFolders(folder, to);
   const especs = espec === undefined ? undefined : parseEspecChoice(espec);
   const tagFile = await readFacts(options);
+  const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: 0 });
+  onStep('files of the folder');
   const { names, sizes, links } = await listFolder(folder, signal);
   const facts = await factsOfAll(names, tagFile, signal);
   const note = (text: string): void => onProgress?.({ type: 'note', text });
@@ -74,7 +76,7 @@ export async function publishFolder(folder: string, options: PublishFolderOption
     if (!hosts?.length && findLiveBuild(out, product) === undefined)
       note('clients are sent to localhost; name the host that they are to fetch from with --host');
     const files = filesIn(folder, { names, sizes }, facts);
-    const work = { files, out, hosts, especs, threads, workerUrl, signal, onProgress: onDone };
+    const work = { files, out, hosts, especs, threads, workerUrl, signal, onProgress: onDone, onStep };
     const { names: hashed, ...built } = await publishBuild({ product, version, buildId, ...work });
     return { out: to, ...built };
   } catch (error) {

@@ -431,6 +431,10 @@ describe('publishing', () => {
     const signal = AbortSignal.abort(new Error('enough'));
     await expect(publish(out, { signal })).rejects.toMatchObject({ code: 'E_ABORTED' });
     expect(treeOf(out)).toEqual({});
+    const late = new AbortController();
+    const onStep = (step: string): void => void (step === 'manifests' && late.abort());
+    await expect(publish(out, { signal: late.signal, onStep })).rejects.toMatchObject({ code: 'E_ABORTED' });
+    expect(Object.keys(treeOf(out)).filter((path) => !/\/data\/../.test(path))).toEqual([]);
   });
 });
 

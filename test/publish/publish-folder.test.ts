@@ -301,11 +301,16 @@ test('a large file is encoded on disk, lies loose, and is shared', async () => {
   const large = Buffer.alloc((33 << 20) + 5, 'large ');
   const { game, cdn, store } = folders({ 'large.bin': large, 'small.txt': 'small' });
   const told: number[] = [];
-  const onProgress: OnProgress = (event) => event.type === 'bytes' && told.push(event.done);
+  const steps: string[] = [];
+  const onProgress: OnProgress = (event) => {
+    if (event.type === 'bytes') told.push(event.done);
+    if (event.type === 'step') steps.push(event.step);
+  };
   await withPakrat({}, (pakrat) =>
     pakrat.publish(game, { product: 'mygame', to: cdn, espec: 'b:{4M*=n}', onProgress }),
   );
   expect(told.at(-1)).toBe(large.length + 5);
+  expect(steps).toEqual(['files of the folder', 'manifests']);
   const published = openPublished(cdn, 'mygame');
   expect(published.modesOf(md5Hex(large))).toBe('N'.repeat(9));
   const { ekeys = [] } = published.encoding.findCkey(md5Hex(large)) ?? {};

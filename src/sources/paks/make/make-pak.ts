@@ -57,7 +57,8 @@ export async function makePak(path: string, work: PackWork): Promise<PackReport>
   const listed = list === undefined ? [] : await readPackList(list);
   const passed: string[] = [];
   const reading: PackReading = { signal };
-  const files = inputFiles([...given, ...listed], { out: path, onPassed: (one) => passed.push(one), reading });
+  onProgress?.({ type: 'step', step: 'files', bytes: 0 });
+  const files = await inputFiles([...given, ...listed], { out: path, onPassed: (one) => passed.push(one), reading });
   if (passed.length > 0) {
     const more = passed.length > 1 ? ` and ${passed.length - 1} more` : '';
     onProgress?.({ type: 'note', text: `not packed, for it is no file and no link to one: ${passed[0]}${more}` });

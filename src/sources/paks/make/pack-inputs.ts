@@ -39,12 +39,12 @@ export interface PackReading {
  * The files that go into a PAK: a folder gives its files by their names in it, a file is called by its path as it is written.
  * @param of.out the PAK itself, which is left out when it lies in a folder
  * @param of.onPassed called with the path of what lies in a folder and is no file
- * @throws E_NOT_FOUND, E_USAGE for a path that leads out of the folder and so is no name, and for names on disk that are not UTF-8
+ * @throws E_NOT_FOUND, E_ABORTED, E_USAGE for a path that leads out of the folder and so is no name, and for names on disk that are not UTF-8
  */
-export function inputFiles(
+export async function inputFiles(
   inputs: readonly PackInput[],
   { out, onPassed, reading }: { out: string; onPassed: (path: string) => void; reading: PackReading },
-): PackFile[] {
+): Promise<PackFile[]> {
   const pass = (path: string, why: WhyNot): void => {
     refuseUnnamed(path, why);
     onPassed(path);
@@ -58,6 +58,7 @@ export function inputFiles(
     }
     const below = name === undefined ? '' : `${name.replace(/[/\\]+$/, '')}/`;
     for (const file of walkFiles(path, pass)) {
+      await breathe(reading.signal);
       const inner = join(path, file.name);
       // The PAK itself, when it is written into the folder that it is made of.
       if (resolve(inner) !== resolve(out))
