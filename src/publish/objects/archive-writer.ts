@@ -53,7 +53,7 @@ export class ArchiveWriter {
   readonly #loose: IndexEntry[] = [];
   readonly #files = new Set<DurableFile>();
   #open: DurableFile | undefined;
-  #entries = new EntryRows();
+  #entries = new ArchiveEntries();
 
   /** @param archiveBytes size that no archive exceeds */
   constructor(folder: CdnFolder, kind: 'data' | 'patch', archiveBytes: number, earlier?: EarlierObjects) {
@@ -126,7 +126,7 @@ export class ArchiveWriter {
     this.#endOpen();
     this.#putIndex(index);
     this.#indices.push(index);
-    this.#entries = new EntryRows();
+    this.#entries = new ArchiveEntries();
   }
 
   /** Ends the last archive and writes the file index. */
@@ -173,7 +173,7 @@ export class ArchiveWriter {
 const keySize = 16;
 
 /** The entries of an archive, as rows of key, size and offset: of small files there are a million. */
-class EntryRows implements Iterable<IndexEntry> {
+class ArchiveEntries implements Iterable<IndexEntry> {
   readonly #rows = new GrowingRecords(keySize + 8);
 
   add(ekey: Uint8Array, size: number, offset: number): void {
