@@ -42,8 +42,10 @@ export function folderSource(path: string): Source<FolderEntry> {
 }
 
 function* listFolder(root: string, matches: (name: string) => boolean): Generator<FolderEntry> {
-  for (const { name } of walk(root)) {
-    const entry = matches(name) ? entryAt(root, name) : undefined;
+  for (const { name, isLink } of walk(root)) {
+    if (!matches(name)) continue;
+    // A walk enters no link, so what is none lies inside: to follow its whole path takes longer than all else.
+    const entry = isLink ? entryAt(root, name) : entryOf(name, join(root, name));
     if (entry !== undefined) yield entry;
   }
 }
@@ -57,7 +59,12 @@ function fileAt(root: string, name: string): string | undefined {
 
 function entryAt(root: string, name: string): FolderEntry | undefined {
   const path = fileAt(root, name);
-  const stat = path === undefined ? undefined : fs.statSync(path, { throwIfNoEntry: false });
+  return path === undefined ? undefined : entryOf(name, path);
+}
+
+/** @param path of the file, without links */
+function entryOf(name: string, path: string): FolderEntry | undefined {
+  const stat = fs.lstatSync(path, { throwIfNoEntry: false });
   if (stat?.isFile() !== true) return undefined;
   const { size, mtime } = stat;
   return { name, size, mtime, facts: { mtime: mtime.toISOString() } };
