@@ -3,8 +3,9 @@ import { breathe } from '../../core/breathe.ts';
 import { type ErrorCode, PakratError, throwIfAborted } from '../../core/errors.ts';
 import { usefulThreads } from '../../threads/thread-pool.ts';
 import { type EncodeAnswer, type EncodeTask, runEncodeTask } from './encode-task.ts';
+import { joined, transferOf } from './joined.ts';
 
-/** A thread's answer to a task. */
+/** A thread's answer to a task. It is sent some tasks at a time, and answers as many. */
 export type EncodeReply = { done: EncodeAnswer } | { error: { code: string | undefined; message: string } };
 
 /** The threads of an encoder, and the signal that stops it. */
@@ -20,6 +21,9 @@ export interface EncoderOptions {
 const smallBytes = 1 << 20;
 /** To encode anything at all takes about as long as to encode so many bytes more. */
 const taskBytes = 4096;
+
+/** Tasks are sent together up to so many bytes of what they take: to send one takes about as long as to do one of the least. */
+const batchBytes = 1 << 18;
 
 /** What it takes to encode a content, in bytes. */
 export function encodingWeight(size: number): number {
@@ -92,13 +96,19 @@ class EncodeThread {
   readonly #worker: Worker;
   /** In the order of their tasks, which is that of the answers. */
   readonly #waiting: Waiting[] = [];
+  /** Tasks that are sent together, and what they take. */
+  #batch: EncodeTask[] = [];
+  #batchBytes = 0;
+  #soon: NodeJS.Immediate | undefined;
 
   constructor(url: URL) {
     this.#worker = new Worker(url);
-    this.#worker.on('message', (reply: EncodeReply) => {
-      const task = this.#next();
-      if ('done' in reply) task?.resolve(reply.done);
-      else task?.reject(new PakratError((reply.error.code ?? 'E_FORMAT') as ErrorCode, reply.error.message));
+    this.#worker.on('message', (replies: EncodeReply[]) => {
+      for (const reply of replies) {
+        const task = this.#next();
+        if ('done' in reply) task?.resolve(reply.done);
+        else task?.reject(new PakratError((reply.error.code ?? 'E_FORMAT') as ErrorCode, reply.error.message));
+      }
     });
     this.#worker.on('error', (error) => this.#fail(error));
     this.#worker.on('exit', () => this.#fail(new Error('a thread ended before its work')));
@@ -119,13 +129,27 @@ class EncodeThread {
     this.waitingBytes += size;
     return new Promise((resolve, reject) => {
       this.#waiting.push({ size, resolve, reject });
-      // A copy of its own: of a view, all that it is a view of would be copied.
-      const content = task.content.slice();
-      this.#worker.postMessage({ ...task, content }, [content.buffer]);
+      this.#batch.push(task);
+      this.#batchBytes += size;
+      if (this.#batchBytes >= batchBytes) this.#send();
+      // Whoever gives more does so before the event loop turns.
+      else this.#soon ??= setImmediate(() => this.#send());
     });
   }
 
+  #send(): void {
+    clearImmediate(this.#soon);
+    this.#soon = undefined;
+    const tasks = this.#batch;
+    this.#batch = [];
+    this.#batchBytes = 0;
+    const contents = joined(tasks.map(({ content }) => content));
+    const sent = tasks.map((task, i) => ({ ...task, content: contents[i] }));
+    this.#worker.postMessage(sent, transferOf(contents));
+  }
+
   async end(): Promise<void> {
+    clearImmediate(this.#soon);
     await this.#worker.terminate();
   }
 }
