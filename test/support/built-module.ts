@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll } from '@jest/globals';
@@ -25,4 +25,12 @@ export function builtModule(path: string): string {
     },
   });
   return pathToFileURL(outfile).href;
+}
+
+/** Puts the program of a thread into a folder. @param built its module @returns what `workerUrl` takes */
+export function threadProgram(folder: string, name: string, built: string): URL {
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(folder, `${name}.js`), `import ${JSON.stringify(built)};`);
+  return new URL(`file://${folder}/any.js`);
 }

@@ -3,10 +3,10 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { type ExtractOptions, type ExtractResult, extractFiles } from '../../../src/sources/extract/extract.ts';
-import { builtModule } from '../../support/built-module.ts';
+import { builtModule, threadProgram } from '../../support/built-module.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import type { GeneratedCdn } from '../../sync/generated-build.ts';
-import { damagedCopy, openWatched, syncedBuild, threadProgram } from './synced-build.ts';
+import { damagedCopy, openWatched, syncedBuild } from './synced-build.ts';
 
 /* What threads write is what this one writes: each case is done both ways, in two folders that were alike before. */
 

@@ -3,10 +3,10 @@ import { concatBytes } from '../../../src/core/bytes.ts';
 import type { ExtractOptions, ExtractResult } from '../../../src/sources/extract/extract.ts';
 import { tarFiles } from '../../../src/sources/extract/extract-tar.ts';
 import { filesAhead } from '../../../src/sources/extract/read-ahead.ts';
-import { builtModule } from '../../support/built-module.ts';
+import { builtModule, threadProgram } from '../../support/built-module.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import type { GeneratedCdn } from '../../sync/generated-build.ts';
-import { damagedCopy, openWatched, syncedBuild, threadProgram } from './synced-build.ts';
+import { damagedCopy, openWatched, syncedBuild } from './synced-build.ts';
 
 /* What threads decode ahead is what this one reads: each tar is made both ways. */
 

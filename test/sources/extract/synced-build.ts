@@ -20,14 +20,6 @@ export async function syncedBuild(store: string): Promise<SyncedBuild> {
   return { cdn, store };
 }
 
-/** Puts the program of a thread into a folder. @param built its module @returns what `workerUrl` takes */
-export function threadProgram(folder: string, name: string, built: string): URL {
-  fs.mkdirSync(folder);
-  fs.writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  fs.writeFileSync(join(folder, `${name}.js`), `import ${JSON.stringify(built)};`);
-  return new URL(`file://${folder}/any.js`);
-}
-
 /** A build as a source, and the names of the files that this thread read of it. Needs `close`. */
 export async function openWatched(
   cdn: GeneratedCdn,

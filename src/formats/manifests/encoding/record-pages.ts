@@ -34,8 +34,10 @@ export class RecordPages {
     this.#shape = shape;
   }
 
-  /** Begins the record of a key. @returns what it is to be written to */
+  /** Begins the record of a key, in hex. @returns what it is to be written to @throws E_FORMAT_RANGE for one of another size */
   begin(key: string): ByteWriter {
+    if (key.length !== 2 * keySize)
+      throw formatError('E_FORMAT_RANGE', 'encoding file', `${JSON.stringify(key)} is no key of ${keySize} bytes`);
     this.#places.key(key).u32(this.#records.size);
     return this.#records;
   }

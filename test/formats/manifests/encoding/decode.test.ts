@@ -112,13 +112,14 @@ describe('an encoding file', () => {
     expectHostileSafe(decode, withoutTrailer);
   });
 
-  test('cannot be written with a content without objects, an unknown espec or a size too large', () => {
+  test('cannot be written with a content without objects, an unknown espec, a size too large or a short key', () => {
     const ekey = key(2);
     for (const bad of [
       { ckeys: [{ ckey: key(1), size: 1, ekeys: [] }], ekeys: [], especs: [] },
       { ckeys: [{ ckey: key(1), size: 1, ekeys: Array(255).fill(ekey) }], ekeys: [], especs: [] },
       { ckeys: [{ ckey: key(1), size: 2 ** 40, ekeys: [ekey] }], ekeys: [], especs: [] },
       { ckeys: [], ekeys: [{ ekey, especIndex: 1, size: 1 }], especs: ['z'] },
+      { ckeys: [], ekeys: [{ ekey: ekey.slice(2), especIndex: 0, size: 1 }], especs: ['z'] },
     ]) {
       expect(codeThrownBy(() => encodeEncoding(bad))).toBe('E_FORMAT_RANGE');
     }
