@@ -94,7 +94,8 @@ test('packing tells how far it is', async () => {
   await using pakrat = await openPakrat();
   const events: unknown[] = [];
   await pakrat.pack.unreal(scratch('made.pak'), scratch('folder'), { onProgress: (event) => events.push(event) });
-  expect(events[0]).toEqual({ type: 'bytes', phase: 'pack', done: 0, total: 14, files: { done: 0, total: 2 } });
+  expect(events[0]).toEqual({ type: 'step', step: 'files', bytes: 0 });
+  expect(events.at(-1)).toEqual({ type: 'bytes', phase: 'pack', done: 14, total: 14, files: { done: 2, total: 2 } });
   const ended = pakrat.pack.quake(scratch('none.pak'), scratch('folder'), { signal: AbortSignal.abort() });
   await expect(ended).rejects.toMatchObject({ code: 'E_ABORTED' });
 });

@@ -1,3 +1,4 @@
+import { Numbered } from '../../core/tables/numbered.ts';
 import { maskSize, type Tag } from '../../formats/manifests/tags.ts';
 import type { PublishTag } from '../files/publish-file.ts';
 
@@ -32,23 +33,6 @@ export class TagLists {
     const files = this.#objects.at(number).map((file) => this.#files.at(file));
     const forEveryone = (type: number): boolean => files.some((own) => own.every((tag) => tag.type !== type));
     return files.flat().filter(({ type }) => !forEveryone(type));
-  }
-}
-
-/** Values that are kept once, by the number of those before. */
-class Numbered<Value> {
-  readonly values: Value[] = [];
-  readonly #numbers = new Map<string, number>();
-
-  numberOf(value: Value): number {
-    const text = JSON.stringify(value);
-    const number = this.#numbers.get(text) ?? this.values.push(value) - 1;
-    this.#numbers.set(text, number);
-    return number;
-  }
-
-  at(number: number): Value {
-    return this.values[number]!;
   }
 }
 

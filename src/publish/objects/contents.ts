@@ -1,6 +1,7 @@
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { GrowingRecords } from '../../core/tables/growing-records.ts';
 import { KeyTable } from '../../core/tables/key-table.ts';
+import { Numbered } from '../../core/tables/numbered.ts';
 import type { EncodedContent } from '../encode/encode-content.ts';
 
 const keySize = 16;
@@ -12,8 +13,7 @@ export class Contents {
   readonly #sizes: number[] = [];
   readonly #encodedSizes: number[] = [];
   readonly #especOf: number[] = [];
-  readonly #especs: string[] = [];
-  readonly #especNumbers = new Map<string, number>();
+  readonly #especs = new Numbered<string>();
 
   /** How many there are. */
   get length(): number {
@@ -31,9 +31,7 @@ export class Contents {
     this.#ckeys.at(this.#ckeys.add()).set(fromHex(ckey));
     this.#sizes.push(size);
     this.#encodedSizes.push(encodedSize);
-    const number = this.#especNumbers.get(espec) ?? this.#especs.push(espec) - 1;
-    this.#especNumbers.set(espec, number);
-    this.#especOf.push(number);
+    this.#especOf.push(this.#especs.numberOf(espec));
   }
 
   at(number: number): EncodedContent | undefined {
@@ -43,7 +41,7 @@ export class Contents {
       ekey: toHex(this.#ekeys.at(number)),
       size: this.#sizes[number]!,
       encodedSize: this.#encodedSizes[number]!,
-      espec: this.#especs[this.#especOf[number]!]!,
+      espec: this.#especs.at(this.#especOf[number]!),
     };
   }
 }

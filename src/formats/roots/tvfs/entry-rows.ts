@@ -1,6 +1,7 @@
 import { compareParts, u32At } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { mergeSort } from '../../../core/sorting/merge-sort.ts';
+import { Numbered } from '../../../core/tables/numbered.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { type TvfsFile, TvfsFlags, type TvfsHeader, type TvfsSpan } from './layout.ts';
 import { ckeySize, deletedCount, maxNameSize, maxPathSize, maxSpans, tvfsWhat } from './limits.ts';
@@ -33,8 +34,7 @@ export class EntryRows {
   /** The container entry of each span, with the number of its espec, of one size, behind its encoded size; and where each begins. */
   readonly #containers = new ByteWriter();
   readonly #containerStarts = [0];
-  readonly #especs: string[] = [];
-  readonly #especNumbers = new Map<string, number>();
+  readonly #especs = new Numbered<string>();
 
   constructor(shape: EntryShape) {
     this.#shape = shape;
@@ -72,7 +72,8 @@ export class EntryRows {
     const { flags, ekeySize, patchKeySize } = this.#shape;
     this.#places.u32(span.offset).u32(span.size);
     const writer = this.#containers.raw(fixed(span.ekey, ekeySize, 'ekey')).u32(span.encodedSize);
-    if ((flags & TvfsFlags.especs) !== 0) writer.u32(this.#especNumber(span.espec));
+    if ((flags & TvfsFlags.especs) !== 0)
+      writer.u32(span.espec === undefined ? 0 : this.#especs.numberOf(span.espec) + 1);
     writer.u32(span.contentSize);
     if ((flags & TvfsFlags.ckeys) !== 0) writer.raw(fixed(span.ckey, ckeySize, 'ckey'));
     if ((flags & TvfsFlags.patches) !== 0) {
@@ -86,15 +87,6 @@ export class EntryRows {
       }
     }
     this.#containerStarts.push(writer.size);
-  }
-
-  #especNumber(espec: string | undefined): number {
-    if (espec === undefined) return 0;
-    const known = this.#especNumbers.get(espec);
-    if (known !== undefined) return known;
-    const number = this.#especs.push(espec);
-    this.#especNumbers.set(espec, number);
-    return number;
   }
 
   /** The entries in the order of their paths' bytes. @throws E_FORMAT_RANGE for a path that is there twice */
@@ -140,7 +132,7 @@ export class EntryRows {
   especOf(span: number): string | undefined {
     const at = this.#containerStarts[span]! + this.#shape.ekeySize + 4;
     if ((this.#shape.flags & TvfsFlags.especs) === 0) return undefined;
-    return this.#especs[u32At(this.#containers.written, at) - 1];
+    return this.#especs.values[u32At(this.#containers.written, at) - 1];
   }
 
   /** The ekey of a span, as long as a key of a table. */
