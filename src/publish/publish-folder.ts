@@ -3,7 +3,7 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { breathe } from '../core/breathe.ts';
 import { codeOf, isStoreTrouble, PakratError, withHint } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
-import { mergeSort } from '../core/sorting/merge-sort.ts';
+import { orderOf } from '../core/sorting/merge-sort.ts';
 import { makeFolderDurable } from '../files/durable.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
 import { readList } from '../files/text-list.ts';
@@ -115,7 +115,7 @@ function* filesIn(
   { numbers, table }: SaidOfAll,
 ): Generator<PublishFile> {
   const priorityOf = (i: number): number => table.at(numbers[i]!).priority ?? 0;
-  for (const i of mergeSort(Uint32Array.from(names.keys()), (a, b) => priorityOf(a) - priorityOf(b)))
+  for (const i of orderOf(names.length, (a, b) => priorityOf(a) - priorityOf(b)))
     yield { ...fileIn(folder, names[i]!), size: sizes[i], ...table.at(numbers[i]!) };
 }
 

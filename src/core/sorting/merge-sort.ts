@@ -1,3 +1,5 @@
+import { firstNot } from '../tables/first-not.ts';
+
 /**
  * Sorts numbers, equal ones in the order in which they are. What is sorted already, in whole or in long parts, as names that
  * are neighbours often are, takes little more than to look at it.
@@ -25,6 +27,14 @@ export function mergeSort(
   return from;
 }
 
+/** The numbers from 0 on, so many, in an order; equal ones as they are. As {@link mergeSort}. */
+export function orderOf(count: number, compare: (a: number, b: number) => number): Uint32Array {
+  return mergeSort(
+    new Uint32Array(count).map((_, i) => i),
+    compare,
+  );
+}
+
 /** The places of numbers that are below the one before them: there sorted parts begin. */
 export function* descentsIn(
   numbers: Uint32Array,
@@ -48,12 +58,12 @@ function merge(
   while (left < middle && right < end) {
     if (lefts >= streak) {
       const other = from[right]!;
-      const stop = endOfPart(from, { start: left, end: middle }, (number) => compare(number, other) <= 0);
+      const stop = firstNot(left, middle, (place) => compare(from[place]!, other) <= 0);
       while (left < stop) to[at++] = from[left++]!;
       lefts = 0;
     } else if (rights >= streak) {
       const other = from[left]!;
-      const stop = endOfPart(from, { start: right, end }, (number) => compare(number, other) < 0);
+      const stop = firstNot(right, end, (place) => compare(from[place]!, other) < 0);
       while (right < stop) to[at++] = from[right++]!;
       rights = 0;
     } else if (compare(from[left]!, from[right]!) <= 0) {
@@ -68,24 +78,4 @@ function merge(
   }
   while (left < middle) to[at++] = from[left++]!;
   while (right < end) to[at++] = from[right++]!;
-}
-
-/** Where the first numbers of a part end, of which something is true: with ever longer steps beyond it, then by halving. */
-function endOfPart(
-  numbers: Uint32Array,
-  { start, end }: { start: number; end: number },
-  isTrue: (number: number) => boolean,
-): number {
-  let [low, step] = [start, 1];
-  while (low + step <= end && isTrue(numbers[low + step - 1]!)) {
-    low += step;
-    step *= 2;
-  }
-  let high = Math.min(end, low + step - 1);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (isTrue(numbers[middle]!)) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

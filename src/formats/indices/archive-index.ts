@@ -221,7 +221,7 @@ export function encodeArchiveIndex(entries: IndexContent, shape: Partial<IndexSh
     encodeEntry(records, entry, widths);
     count += 1;
   }
-  const sorted = sortRecords(records.bytes(), entrySize, keyBytes);
+  const sorted = sortRecords(records.written, entrySize, keyBytes);
   const geometry = indexGeometry(count, widths);
   const { fileSize, pageSize, entriesPerPage } = geometry;
   const bytes = new Uint8Array(fileSize);

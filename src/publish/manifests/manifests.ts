@@ -1,5 +1,5 @@
 import { fromHex, u32At } from '../../core/bytes.ts';
-import { mergeSort } from '../../core/sorting/merge-sort.ts';
+import { orderOf } from '../../core/sorting/merge-sort.ts';
 import { sortRecords } from '../../core/sorting/sort-records.ts';
 import { KeyTable } from '../../core/tables/key-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
@@ -73,7 +73,7 @@ class ListedObjects {
   /** The numbers of all in the order of their priorities. */
   inOrder(): Uint32Array {
     const priorities = this.#priorities;
-    return mergeSort(Uint32Array.from(priorities.keys()), (a, b) => priorities[a]! - priorities[b]!);
+    return orderOf(priorities.length, (a, b) => priorities[a]! - priorities[b]!);
   }
 
   *entries(order: Uint32Array): Generator<DownloadEntry> {

@@ -1,5 +1,5 @@
 import { compareParts } from '../../../core/bytes.ts';
-import { mergeSort } from '../../../core/sorting/merge-sort.ts';
+import { orderOf } from '../../../core/sorting/merge-sort.ts';
 import { KeyTable } from '../../../core/tables/key-table.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { EntryRows, type EntryShape, refuse, type TvfsFileContent } from './entry-rows.ts';
@@ -98,9 +98,7 @@ class Containers {
     const places = new Uint32Array(this.#starts);
     if (form === 'folders') return { bytes: this.#writer.written, offsets: this.#ofSpan.map((own) => places[own]!) };
     const bytes = this.#writer.written;
-    const order = mergeSort(Uint32Array.from(places.keys()).subarray(0, -1), (a, b) =>
-      compareParts(bytes, this.#partOf(a), bytes, this.#partOf(b)),
-    );
+    const order = orderOf(places.length - 1, (a, b) => compareParts(bytes, this.#partOf(a), bytes, this.#partOf(b)));
     const sorted = new ByteWriter(bytes.length);
     for (const container of order) {
       const { start, end } = this.#partOf(container);

@@ -1,6 +1,6 @@
 import { compareParts, u32At } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
-import { mergeSort } from '../../../core/sorting/merge-sort.ts';
+import { orderOf } from '../../../core/sorting/merge-sort.ts';
 import { Numbered } from '../../../core/tables/numbered.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { type TvfsFile, TvfsFlags, type TvfsHeader, type TvfsSpan } from './layout.ts';
@@ -93,7 +93,7 @@ export class EntryRows {
   inOrder(): Uint32Array {
     const bytes = this.#paths.written;
     const compare = (a: number, b: number): number => compareParts(bytes, this.#pathOf(a), bytes, this.#pathOf(b));
-    const order = mergeSort(Uint32Array.from(this.#counts.keys()), compare);
+    const order = orderOf(this.#counts.length, compare);
     for (let i = 1; i < order.length; i++) {
       if (compare(order[i - 1]!, order[i]!) !== 0) continue;
       const { start, end } = this.#pathOf(order[i]!);

@@ -1,6 +1,6 @@
 import { aesEcbEncrypt } from '../../../codecs/ciphers/aes.ts';
 import { sha1 } from '../../../core/hash.ts';
-import { mergeSort } from '../../../core/sorting/merge-sort.ts';
+import { orderOf } from '../../../core/sorting/merge-sort.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import type { PositionedSink } from '../../packing.ts';
 import { type EntryRecord, writeEntryRecord } from '../entries/entry-record.ts';
@@ -94,7 +94,7 @@ function pathHashIndex(rows: RowsToWrite, plan: PackPlan, offset: number) {
 function inPlace(rows: RowsToWrite): Uint32Array {
   const offsets: number[] = [];
   for (const { record } of rows) offsets.push(record.offset);
-  return mergeSort(Uint32Array.from(offsets.keys()), (a, b) => offsets[a]! - offsets[b]!);
+  return orderOf(offsets.length, (a, b) => offsets[a]! - offsets[b]!);
 }
 
 interface LocatedRows {
