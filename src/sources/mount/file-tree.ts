@@ -1,7 +1,7 @@
 import { breathe } from '../../core/breathe.ts';
 import type { WorkOptions } from '../../core/progress.ts';
 import { nameParts } from '../../files/output/output-path.ts';
-import { SortedTexts } from '../../files/sorted-texts.ts';
+import { SortedTexts } from '../../files/sorted/sorted-texts.ts';
 import { type BuildEntry, isBuildSource } from '../build-source.ts';
 import { batchesOf } from '../look.ts';
 import { folderRows } from '../names/folder-page.ts';

@@ -1,6 +1,6 @@
 import { u32At } from '../../../core/bytes.ts';
 import { putNameHash, type ViewPart } from '../../../core/jenkins.ts';
-import { SortedRuns } from '../../../files/sorted-runs.ts';
+import { SortedRuns } from '../../../files/sorted/sorted-runs.ts';
 import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../../store/layout.ts';
 import { listfilePaths, listfileRows } from '../listfile-paths.ts';

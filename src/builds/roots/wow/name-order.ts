@@ -4,7 +4,7 @@ import { codeOf, resultUnless } from '../../../core/errors.ts';
 import type { IdSet } from '../../../core/tables/id-set.ts';
 import type { RecordTable } from '../../../core/tables/record-table.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
-import { SortedRuns } from '../../../files/sorted-runs.ts';
+import { SortedRuns } from '../../../files/sorted/sorted-runs.ts';
 import { isLacking, openDerived, readDerived } from '../../../store/derived/derived-file.ts';
 import { writeDerived } from '../../../store/derived/derived-writer.ts';
 import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
-import { uintAt } from '../core/bytes.ts';
-import { sortRecords } from '../core/sorting/sort-records.ts';
-import { makeFolderDurable, writeAll } from './durable.ts';
-import { readAt } from './read-at.ts';
-import { removeTemporary, temporaryName } from './temporary.ts';
+import { uintAt } from '../../core/bytes.ts';
+import { sortRecords } from '../../core/sorting/sort-records.ts';
+import { makeFolderDurable, writeAll } from '../durable.ts';
+import { readAt } from '../read-at.ts';
+import { removeTemporary, temporaryName } from '../temporary.ts';
 
 /** Rows that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
 const runRows = 1 << 18;

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
-import { asBuffer, compareParts, u32At, writeU32 } from '../core/bytes.ts';
-import { mergeSort } from '../core/sorting/merge-sort.ts';
-import { makeFolderDurable, writeAll } from './durable.ts';
-import { readAt } from './read-at.ts';
-import { removeTemporary, temporaryName } from './temporary.ts';
+import { asBuffer, compareParts, u32At, writeU32 } from '../../core/bytes.ts';
+import { mergeSort } from '../../core/sorting/merge-sort.ts';
+import { makeFolderDurable, writeAll } from '../durable.ts';
+import { readAt } from '../read-at.ts';
+import { removeTemporary, temporaryName } from '../temporary.ts';
 
 /** Bytes that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
 const runBytes = 1 << 23;

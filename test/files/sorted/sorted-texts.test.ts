@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { SortedTexts } from '../../src/files/sorted-texts.ts';
-import { scratchFolder } from '../support/scratch.ts';
+import { SortedTexts } from '../../../src/files/sorted/sorted-texts.ts';
+import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
 

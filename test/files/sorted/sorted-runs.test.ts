@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { SortedRuns } from '../../src/files/sorted-runs.ts';
-import { LookupFile, writeLookupFile } from '../../src/store/derived/lookup-file.ts';
-import { scratchFolder } from '../support/scratch.ts';
+import { SortedRuns } from '../../../src/files/sorted/sorted-runs.ts';
+import { LookupFile, writeLookupFile } from '../../../src/store/derived/lookup-file.ts';
+import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
 
