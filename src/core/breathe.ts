@@ -17,12 +17,17 @@ export async function breathe(signal?: AbortSignal): Promise<void> {
   throwIfAborted(signal);
 }
 
-/** Does all steps of some work, breathing between them. @throws as throwIfAborted, and as the work does */
+/** Does all steps of some work, breathing between them. Work that is not finished is ended. @throws as throwIfAborted, and as the work does */
 export async function breatheBetween<Result>(steps: Generator<void, Result>, signal?: AbortSignal): Promise<Result> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    await breathe(signal);
+  try {
+    for (;;) {
+      const step = steps.next();
+      if (step.done === true) return step.value;
+      await breathe(signal);
+    }
+  } catch (error) {
+    steps.return(undefined as Result);
+    throw error;
   }
 }
 

@@ -1,12 +1,13 @@
 import * as fs from 'node:fs';
 import { uintAt } from '../../core/bytes.ts';
 import { sortRecords } from '../../core/sorting/sort-records.ts';
+import { giveBack } from '../../core/tables/large-bytes.ts';
 import { makeFolderDurable, writeAll } from '../durable.ts';
 import { readAt } from '../read-at.ts';
 import { removeTemporary, temporaryName } from '../temporary.ts';
 
 /** Rows that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
-const runRows = 1 << 18;
+const usualRunRows = 1 << 18;
 const windowBytes = 1 << 16;
 
 /** Bytes of rows that are handed on at a time. */
@@ -26,6 +27,7 @@ interface Run {
 
 /** Sorts any number of records of one size in little memory: runs of them are sorted and put on disk, and merged as they are read. Needs `close`. */
 export class SortedRuns {
+  readonly #runRows: number;
   readonly #stride: number;
   readonly #keySize: number;
   readonly #name: string;
@@ -35,8 +37,13 @@ export class SortedRuns {
   readonly memory: Buffer;
   #count = 0;
 
-  /** @param keySize how many of a row's leading bytes decide; of equal ones the first added comes first */
-  constructor(temporary: string, { stride, keySize }: { stride: number; keySize: number }) {
+  /**
+   * @param shape.keySize how many of a row's leading bytes decide; of equal ones the first added comes first
+   * @param shape.runRows how many are sorted in memory: two rows of memory each
+   */
+  constructor(temporary: string, shape: { stride: number; keySize: number; runRows?: number }) {
+    const { stride, keySize, runRows = usualRunRows } = shape;
+    this.#runRows = runRows;
     this.#stride = stride;
     this.#keySize = keySize;
     makeFolderDurable(temporary);
@@ -59,7 +66,7 @@ export class SortedRuns {
 
   /** As {@link add}, without a view: where in {@link memory} the row lies. */
   addAt(): number {
-    if (this.#count === runRows) this.#spill();
+    if (this.#count === this.#runRows) this.#spill();
     this.#count += 1;
     return (this.#count - 1) * this.#stride;
   }
@@ -79,7 +86,10 @@ export class SortedRuns {
   #spill(): void {
     const rows = this.memory.subarray(0, this.#count * this.#stride);
     this.#count = 0;
-    if (rows.length > 0) this.addRun([sortRecords(rows, this.#stride, this.#keySize)]);
+    if (rows.length === 0) return;
+    const sorted = sortRecords(rows, this.#stride, this.#keySize);
+    this.addRun([sorted]);
+    giveBack(sorted);
   }
 
   /** All rows in order. More can be added meanwhile: they are there when all are read again. */

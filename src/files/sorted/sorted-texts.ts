@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { asBuffer, compareParts, u32At, writeU32 } from '../../core/bytes.ts';
 import { mergeSort } from '../../core/sorting/merge-sort.ts';
+import { giveBack } from '../../core/tables/large-bytes.ts';
 import { makeFolderDurable, writeAll } from '../durable.ts';
 import { readAt } from '../read-at.ts';
 import { removeTemporary, temporaryName } from '../temporary.ts';
@@ -8,6 +9,8 @@ import { removeTemporary, temporaryName } from '../temporary.ts';
 /** Bytes that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
 const runBytes = 1 << 23;
 const windowBytes = 1 << 18;
+/** Memory that there is at first. */
+const firstBytes = 1 << 16;
 const headSize = 8;
 /** Up to here bytes are copied one by one. */
 const fewBytes = 128;
@@ -31,7 +34,7 @@ export class SortedTexts {
   readonly #fd: number;
   /** Where in the file each run ends. */
   readonly #ends: number[] = [];
-  #memory = Buffer.allocUnsafe(1 << 16);
+  #memory = Buffer.allocUnsafe(firstBytes);
   /** As large, for texts in order. */
   #other = Buffer.allocUnsafe(0);
   #filled = 0;
@@ -111,6 +114,9 @@ export class SortedTexts {
   /** All texts in order; more than once, if need be. */
   *rows(): Generator<SortedText> {
     this.#spill();
+    giveBack(this.#memory, this.#other);
+    this.#memory = Buffer.allocUnsafe(firstBytes);
+    this.#other = Buffer.allocUnsafe(0);
     const runs = this.#ends
       .map((end, i) => new Run(this.#fd, this.#ends[i - 1] ?? 0, end))
       .filter((run) => run.next())
