@@ -15,14 +15,14 @@
 // What counts is priority − basePriority; lower comes sooner. Known from wowdev.wiki (TACT) and checked on a real manifest of
 // version 1 (shortened). Retail has 2.4 million entries: rows stay bytes.
 
-import { uintAt } from '../../core/bytes.ts';
+import { concatBytes, uintAt } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
-import { readTags, type Tag, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
+import { entryPieces, readTags, type Tag, type TaggedEntries, writeTags } from './tags.ts';
 
 /** One encoded object. */
 export interface DownloadEntry {
@@ -152,20 +152,30 @@ export function decodeDownloadEntry(
 
 /** Writes a download manifest. @throws E_FORMAT_RANGE when a size or priority does not fit, or the count is wrong */
 export function encodeDownload(content: DownloadContent): Uint8Array {
+  return concatBytes([...downloadPieces(content)]);
+}
+
+/** The same in pieces, for one that is larger than memory should be. @throws as {@link encodeDownload} */
+export function* downloadPieces(content: DownloadContent): Generator<Uint8Array> {
   const { version = 1, hasChecksum = false, flagSize = 0, basePriority = 0, count, tags } = content;
   const { reserved = new Uint8Array(reservedSize) } = content;
   if ((flagSize > 0 && version < 2) || (basePriority !== 0 && version < 3)) {
     throw formatError('E_FORMAT_RANGE', format, `version ${version} has no place for flags or a base priority`);
   }
   const shape = { version, hasChecksum, flagSize, basePriority };
-  const writer = new ByteWriter(16 + count * entrySize(shape)).text('DL').u8(version).u8(16);
-  writer.u8(hasChecksum ? 1 : 0);
-  writer.u32(count).u16(tags.length);
-  if (version >= 2) writer.u8(flagSize);
-  if (version >= 3) writer.i8(basePriority).raw(reserved);
-  writeEntries(format, content, (entry) => encodeEntry(writer, entry, shape));
-  writeTags(writer, tags);
-  return writer.bytes();
+  const header = new ByteWriter(maxDownloadHeaderSize)
+    .text('DL')
+    .u8(version)
+    .u8(16)
+    .u8(hasChecksum ? 1 : 0);
+  header.u32(count).u16(tags.length);
+  if (version >= 2) header.u8(flagSize);
+  if (version >= 3) header.i8(basePriority).raw(reserved);
+  yield header.written;
+  yield* entryPieces(format, content, (writer, entry) => encodeEntry(writer, entry, shape));
+  const behind = new ByteWriter();
+  writeTags(behind, tags);
+  yield behind.written;
 }
 
 function encodeEntry(writer: ByteWriter, entry: DownloadEntry, shape: DownloadShape): void {

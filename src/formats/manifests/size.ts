@@ -13,12 +13,13 @@
 // with 19. The sizes that real builds of 2019 to 2026 give for their manifests fit 15 bytes only. So version 1 is read the
 // way in which it ends where the file ends.
 
+import { concatBytes } from '../../core/bytes.ts';
 import { formatError, isPakratError } from '../../core/errors.ts';
 import { ByteReader } from '../../core/reader.ts';
 import { type EntryTable, entryTable } from '../../core/tables/entry-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { type Format, startsWith } from '../format.ts';
-import { readTags, type TaggedEntries, writeEntries, writeTags } from './tags.ts';
+import { entryPieces, readTags, type TaggedEntries, writeTags } from './tags.ts';
 
 /** One encoded object. */
 export interface SizeEntry {
@@ -95,27 +96,35 @@ function decodeEntry(row: Uint8Array, ekeyBytes: number): SizeEntry {
  * @throws E_FORMAT_RANGE when a size does not fit, the count is wrong, or the header has no place for what is asked
  */
 export function encodeSize(content: SizeContent): Uint8Array {
+  return concatBytes([...sizePieces(content)]);
+}
+
+/** The same in pieces, for one that is larger than memory should be. Entries are gone through twice where no total is given. @throws as {@link encodeSize} */
+export function* sizePieces(content: SizeContent): Generator<Uint8Array> {
   const { count, tags, version = 2, longHeader = false, ekeyBytes = 9, sizeBytes = 4 } = content;
   if ((longHeader && version === 2) || (!longHeader && sizeBytes !== 4)) {
     throw formatError('E_FORMAT_RANGE', format, `version ${version} has no such header, or no place for a width`);
   }
-  const rows = new ByteWriter(count * (ekeyBytes + sizeBytes));
-  let sum = 0;
-  writeEntries(format, content, ({ ekey, size }) => {
+  const total = content.total ?? totalOf(content.entries);
+  if (total >= (longHeader ? Number.MAX_SAFE_INTEGER : 2 ** 40)) {
+    throw formatError('E_FORMAT_RANGE', format, 'the total does not fit the header', { found: total });
+  }
+  const header = new ByteWriter().text('DS').u8(version).u8(ekeyBytes).u32(count).u16(tags.length);
+  if (longHeader) header.u64(total).u8(sizeBytes);
+  else header.u40(total);
+  writeTags(header, tags);
+  yield header.written;
+  yield* entryPieces(format, content, (writer, { ekey, size }) => {
     if (!(size >= 0 && size < 2 ** (8 * sizeBytes)) || ekey.length < ekeyBytes) {
       const problem = `size ${size} does not fit into ${sizeBytes} bytes, or a key is short`;
       throw formatError('E_FORMAT_RANGE', format, problem);
     }
-    rows.raw(ekey.subarray(0, ekeyBytes)).uint(size, sizeBytes);
-    sum += size;
+    writer.raw(ekey.subarray(0, ekeyBytes)).uint(size, sizeBytes);
   });
-  const total = content.total ?? sum;
-  if (total >= (longHeader ? Number.MAX_SAFE_INTEGER : 2 ** 40)) {
-    throw formatError('E_FORMAT_RANGE', format, 'the total does not fit the header', { found: total });
-  }
-  const writer = new ByteWriter().text('DS').u8(version).u8(ekeyBytes).u32(count).u16(tags.length);
-  if (longHeader) writer.u64(total).u8(sizeBytes);
-  else writer.u40(total);
-  writeTags(writer, tags);
-  return writer.raw(rows.bytes()).bytes();
+}
+
+function totalOf(entries: Iterable<SizeEntry>): number {
+  let total = 0;
+  for (const { size } of entries) total += size;
+  return total;
 }

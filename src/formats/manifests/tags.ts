@@ -11,7 +11,7 @@
 import { formatError, PakratError } from '../../core/errors.ts';
 import { didYouMean, nearest } from '../../core/names/nearest.ts';
 import type { ByteReader } from '../../core/reader.ts';
-import type { ByteWriter } from '../../core/writer.ts';
+import { ByteWriter } from '../../core/writer.ts';
 
 /** A tag and the entries that carry it. */
 export interface Tag {
@@ -60,24 +60,32 @@ export function writeTags(writer: ByteWriter, tags: readonly Tag[]): void {
   for (const { name, type, mask } of tags) writer.cstring(name).u16(type).raw(mask);
 }
 
+/** Bytes of entries that are handed on at a time. */
+const pieceBytes = 1 << 16;
+
 /**
- * Writes entries, each by `encode`.
+ * Writes entries, each by `encode`, and gives their bytes in pieces.
  * @param format name of the manifest, for the message
  * @throws E_FORMAT_RANGE when they are not as many as `count`
  */
-export function writeEntries<Entry>(
+export function* entryPieces<Entry>(
   format: string,
   { entries, count }: Pick<TaggedEntries<Entry>, 'entries' | 'count'>,
-  encode: (entry: Entry) => void,
-): void {
+  encode: (writer: ByteWriter, entry: Entry) => void,
+): Generator<Uint8Array> {
   let written = 0;
+  let writer = new ByteWriter();
   for (const entry of entries) {
-    encode(entry);
+    encode(writer, entry);
     written++;
+    if (writer.size < pieceBytes) continue;
+    yield writer.written;
+    writer = new ByteWriter(pieceBytes);
   }
   if (written !== count) {
     throw formatError('E_FORMAT_RANGE', format, 'wrong count of entries', { expected: count, found: written });
   }
+  yield writer.written;
 }
 
 /**

@@ -1,103 +1,56 @@
-import { toHex, u32At } from '../../../core/bytes.ts';
+import { toHex } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import { md5 } from '../../../core/hash.ts';
-import { sortRecords } from '../../../core/sorting/sort-records.ts';
-import { RecordTable } from '../../../core/tables/record-table.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 
-const keySize = 16;
-/** A key, and where its record begins. */
-const placeSize = keySize + 4;
-/** What the table has of a page: its first key, and its MD5. */
-const tableRowSize = 2 * keySize;
-
-/** What records are like. */
-interface RecordShape {
-  /** Bytes of the record at a place. */
-  sizeAt: (records: Uint8Array, at: number) => number;
+/** What records are packed into. */
+interface PageShape {
+  /** Bytes of a page. */
+  pageSize: number;
+  /** Takes the pages one after the other; each is good until the next. */
+  put: (page: Uint8Array) => unknown;
   /** Stands behind the last record of the last page, if there is room. */
   end?: Uint8Array;
 }
 
-/** Records by their keys, packed into pages, an unbroken one after the other, behind a table of first keys and hashes. They stay bytes: there are millions. */
+/** Packs records, which come in the order of their keys, into pages, an unbroken one after the other. A table has the first key and the hash of each. */
 export class RecordPages {
-  readonly #pageSize: number;
-  readonly #shape: RecordShape;
-  readonly #records = new ByteWriter();
-  #places = new ByteWriter();
-  /** The places in the order of their keys, and the first of each page. */
-  #sorted = new RecordTable(new Uint8Array(0), placeSize);
-  readonly #firsts: number[] = [];
+  readonly #shape: PageShape;
+  readonly #table = new ByteWriter();
+  readonly #page: Uint8Array;
+  #used = 0;
+  /** Number of pages that were put. */
+  count = 0;
 
-  constructor(pageSize: number, shape: RecordShape) {
-    this.#pageSize = pageSize;
+  constructor(shape: PageShape) {
     this.#shape = shape;
+    this.#page = new Uint8Array(shape.pageSize);
   }
 
-  /** Begins the record of a key, in hex. @returns what it is to be written to @throws E_FORMAT_RANGE for one of another size */
-  begin(key: string): ByteWriter {
-    if (key.length !== 2 * keySize)
-      throw formatError('E_FORMAT_RANGE', 'encoding file', `${JSON.stringify(key)} is no key of ${keySize} bytes`);
-    this.#places.key(key).u32(this.#records.size);
-    return this.#records;
+  /** @throws E_FORMAT_RANGE for a record that is larger than a page */
+  add(key: Uint8Array, record: Uint8Array): void {
+    if (record.length > this.#page.length)
+      throw formatError('E_FORMAT_RANGE', 'encoding file', `the entry of ${toHex(key)} does not fit into a page`);
+    if (this.#used + record.length > this.#page.length) this.#put();
+    if (this.#used === 0) this.#table.raw(key);
+    this.#page.set(record, this.#used);
+    this.#used += record.length;
   }
 
-  /** Puts the records in order, once all are there. @returns the number of pages @throws E_FORMAT_RANGE for one that is larger than a page */
-  layOut(): number {
-    this.#sorted = new RecordTable(sortRecords(this.#places.written, placeSize, keySize), placeSize);
-    this.#places = new ByteWriter();
-    let used = this.#pageSize;
-    for (let i = 0; i < this.#sorted.count; i++) {
-      const { size } = this.#recordOf(i);
-      if (size > this.#pageSize) {
-        const key = toHex(this.#sorted.at(i).subarray(0, keySize));
-        throw formatError('E_FORMAT_RANGE', 'encoding file', `the entry of ${key} does not fit into a page`);
-      }
-      if (used + size > this.#pageSize) {
-        this.#firsts.push(i);
-        used = 0;
-      }
-      used += size;
-    }
-    return this.#firsts.length;
-  }
-
-  /** Bytes of the table, and of the pages behind it. For those who called {@link layOut}. */
-  get tableSize(): number {
-    return this.#firsts.length * tableRowSize;
-  }
-  get pagesSize(): number {
-    return this.#firsts.length * this.#pageSize;
-  }
-
-  /** Writes table and pages to a place that has zeros. @returns where they end */
-  writeTo(bytes: Uint8Array, at: number): number {
-    const pagesAt = at + this.tableSize;
-    for (const [i, first] of this.#firsts.entries()) {
-      const page = bytes.subarray(pagesAt + i * this.#pageSize, pagesAt + (i + 1) * this.#pageSize);
-      this.#fill(page, first, this.#firsts[i + 1] ?? this.#sorted.count);
-      const row = at + i * tableRowSize;
-      bytes.set(this.#sorted.at(first).subarray(0, keySize), row);
-      bytes.set(md5(page), row + keySize);
-    }
-    return pagesAt + this.pagesSize;
-  }
-
-  #fill(page: Uint8Array, first: number, behind: number): void {
-    let used = 0;
-    for (let i = first; i < behind; i++) {
-      const { start, size } = this.#recordOf(i);
-      page.set(this.#records.written.subarray(start, start + size), used);
-      used += size;
-    }
+  /** Puts the last page. @returns the table */
+  finish(): Uint8Array {
     const { end } = this.#shape;
-    if (end !== undefined && behind === this.#sorted.count && used + end.length <= page.length) page.set(end, used);
+    if (end !== undefined && this.#used > 0 && this.#used + end.length <= this.#page.length)
+      this.#page.set(end, this.#used);
+    if (this.#used > 0) this.#put();
+    return this.#table.written;
   }
 
-  /** Where the record is whose key is number `i` in order. */
-  #recordOf(i: number): { start: number; size: number } {
-    const { bytes, stride } = this.#sorted;
-    const start = u32At(bytes, i * stride + keySize);
-    return { start, size: this.#shape.sizeAt(this.#records.written, start) };
+  #put(): void {
+    this.#table.raw(md5(this.#page));
+    this.#shape.put(this.#page);
+    this.count += 1;
+    this.#page.fill(0);
+    this.#used = 0;
   }
 }

@@ -1,13 +1,11 @@
-import { compareParts } from '../../../core/bytes.ts';
-import { orderOf } from '../../../core/sorting/merge-sort.ts';
-import { KeyTable } from '../../../core/tables/key-table.ts';
+import { compareBytes, equalBytes, toHex } from '../../../core/bytes.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { EntryRows, type EntryShape, refuse, type TvfsFileContent } from './entry-rows.ts';
-import { TvfsFlags, type TvfsForm, type TvfsHeader } from './layout.ts';
-import { offsetWidth } from './limits.ts';
-import { type PathTable, type PlacedPaths, writeFolders, writePrefixes } from './path-tree.ts';
+import { type TvfsFile, TvfsFlags, type TvfsForm, type TvfsHeader, type TvfsSpan, type TvfsTable } from './layout.ts';
+import { ckeySize, deletedCount, maxNameSize, maxPathSize, maxSpans, offsetWidth, refuse } from './limits.ts';
+import { type PlacedPath, writeFolders, writePrefixes } from './path-tree.ts';
 
-export type { TvfsFileContent } from './entry-rows.ts';
+/** An entry to encode; `kind` and `count` are needed only for one that is no file. */
+export type TvfsFileContent = Pick<TvfsFile, 'path' | 'spans'> & Partial<Pick<TvfsFile, 'kind' | 'count'>>;
 
 /** A manifest to encode. */
 export interface TvfsContent {
@@ -21,152 +19,176 @@ export interface TvfsContent {
   form?: TvfsForm | undefined;
 }
 
-const defaultFlags = TvfsFlags.ckeys | TvfsFlags.especs | TvfsFlags.patches;
-
-/** The espec table: the especs that are given, then others in the order of the entries. */
-class EspecTable {
-  readonly #writer = new ByteWriter();
-  readonly #offsets = new Map<string, number>();
-
-  add(espec: string): void {
-    if (espec === '' || espec.includes('\0')) refuse(`no espec: ${JSON.stringify(espec)}`);
-    this.#offsets.set(espec, this.#writer.size);
-    this.#writer.cstring(espec);
-  }
-
-  addUnlessThere(espec: string | undefined): void {
-    if (espec !== undefined && !this.#offsets.has(espec)) this.add(espec);
-  }
-
-  get bytes(): Uint8Array {
-    return this.#writer.written;
-  }
-
-  /** Where an espec stands; a span without one points to the first. */
-  placeOf(espec: string | undefined): { offset: number; width: number } {
-    const offset = espec === undefined ? 0 : (this.#offsets.get(espec) ?? 0);
-    return { offset, width: offsetWidth(this.#writer.size) };
-  }
+interface Options {
+  flags: number;
+  ekeySize: number;
+  patchKeySize: number;
+  form: TvfsForm;
+  especs: EspecTable;
 }
 
-/** The container table, and where in it the entry of each span is. */
+interface EspecTable {
+  bytes: Uint8Array;
+  offsets: Map<string, number>;
+}
+
+interface PathedFile {
+  file: TvfsFileContent;
+  bytes: Uint8Array;
+}
+
+const defaultFlags = TvfsFlags.ckeys | TvfsFlags.especs | TvfsFlags.patches;
+const slash = 0x2f;
+const pathEncoder = new TextEncoder();
+
+function pathBytes(path: string): Uint8Array {
+  const bytes = pathEncoder.encode(path);
+  if (bytes.length > maxPathSize) refuse(`path longer than ${maxPathSize} bytes: ${path.slice(0, 80)}`);
+  for (let start = 0; start <= bytes.length; ) {
+    const separator = bytes.indexOf(slash, start);
+    const end = separator < 0 ? bytes.length : separator;
+    if (end === start) refuse(`path with an empty part: ${JSON.stringify(path)}`);
+    if (end - start > maxNameSize) refuse(`part of a path longer than ${maxNameSize} bytes: ${path.slice(0, 80)}`);
+    start = end + 1;
+  }
+  return bytes;
+}
+
+function sortFiles(files: Iterable<TvfsFileContent>): PathedFile[] {
+  const sorted = Array.from(files, (file) => ({ file, bytes: pathBytes(file.path) }));
+  sorted.sort((a, b) => compareBytes(a.bytes, b.bytes));
+  let before: Uint8Array | undefined;
+  for (const { file, bytes } of sorted) {
+    if (before !== undefined && equalBytes(bytes, before)) refuse(`path twice: ${file.path}`);
+    before = bytes;
+  }
+  return sorted;
+}
+
+function writeEspecs(content: TvfsContent, files: readonly PathedFile[], flags: number): EspecTable {
+  const offsets = new Map<string, number>();
+  const writer = new ByteWriter();
+  const add = (espec: string): void => {
+    if (espec === '' || espec.includes('\0')) refuse(`no espec: ${JSON.stringify(espec)}`);
+    offsets.set(espec, writer.size);
+    writer.cstring(espec);
+  };
+  if ((flags & TvfsFlags.especs) !== 0) {
+    for (const espec of content.especs ?? []) add(espec);
+    for (const { file } of files) {
+      for (const { espec } of file.spans) if (espec !== undefined && !offsets.has(espec)) add(espec);
+    }
+  }
+  return { bytes: writer.bytes(), offsets };
+}
+
+function fixed(bytes: Uint8Array | undefined, size: number, name: string): Uint8Array {
+  if (bytes?.length === size) return bytes;
+  return refuse(`${name} of ${bytes?.length ?? 'no'} bytes instead of ${size}`);
+}
+
+function containerEntry(span: TvfsSpan, options: Options): Uint8Array {
+  const { flags, ekeySize, patchKeySize, especs } = options;
+  const writer = new ByteWriter(64).raw(fixed(span.ekey, ekeySize, 'ekey')).u32(span.encodedSize);
+  if ((flags & TvfsFlags.especs) !== 0) {
+    // Without an espec of its own an entry points to the first.
+    const offset = span.espec === undefined ? 0 : (especs.offsets.get(span.espec) ?? 0);
+    writer.uint(offset, offsetWidth(especs.bytes.length));
+  }
+  writer.u32(span.contentSize);
+  if ((flags & TvfsFlags.ckeys) !== 0) writer.raw(fixed(span.ckey, ckeySize, 'ckey'));
+  if ((flags & TvfsFlags.patches) !== 0) {
+    const patches = span.patches ?? [];
+    if (patches.length > 255) refuse('more than 255 patches of one entry');
+    writer.u8(patches.length);
+    for (const patch of patches) {
+      writer.raw(fixed(patch.sourceEkey, ekeySize, 'source ekey')).u32(patch.sourceSize);
+      writer.raw(fixed(patch.patchKey, patchKeySize, 'patch key')).u32(patch.patchSize);
+      writer.u8(patch.order);
+    }
+  }
+  return writer.bytes();
+}
+
+interface Container {
+  bytes: Uint8Array;
+  /** In the table. */
+  offset: number;
+}
+
+/** The container table, and the entry of each span. */
 interface ContainerTable {
   bytes: Uint8Array;
-  offsets: Uint32Array;
+  entryOf: ReadonlyMap<TvfsSpan, Container>;
 }
 
 /** Spans that share an encoded object share its entry. */
-class Containers {
-  readonly #rows: EntryRows;
-  readonly #writer = new ByteWriter(64 * 1024);
-  /** Where each begins, and the end. */
-  readonly #starts = [0];
-  /** The last of each ekey. */
-  readonly #ekeys = new KeyTable();
-  readonly #lastOf: number[] = [];
-  /** That of each span. */
-  readonly #ofSpan: Uint32Array;
-
-  constructor(rows: EntryRows) {
-    this.#rows = rows;
-    this.#ofSpan = new Uint32Array(rows.spanCount);
-  }
-
-  /** Takes the entry of a span. */
-  add(span: number, bytes: Uint8Array): void {
-    const ekey = this.#ekeys.add(this.#rows.ekeyOf(span));
-    let container = this.#lastOf[ekey];
-    if (container === undefined || !this.#has(container, bytes)) {
-      container = this.#starts.length - 1;
-      this.#writer.raw(bytes);
-      this.#starts.push(this.#writer.size);
-      this.#lastOf[ekey] = container;
+function writeContainers(files: readonly PathedFile[], options: Options): ContainerTable {
+  const containers: Container[] = [];
+  const entryOf = new Map<TvfsSpan, Container>();
+  const known = new Map<string, Container>();
+  for (const span of files.flatMap(({ file }) => file.spans)) {
+    const bytes = containerEntry(span, options);
+    const key = toHex(span.ekey);
+    let container = known.get(key);
+    if (container === undefined || !equalBytes(container.bytes, bytes)) {
+      container = { bytes, offset: 0 };
+      containers.push(container);
+      known.set(key, container);
     }
-    this.#ofSpan[span] = container;
+    entryOf.set(span, container);
   }
-
-  #has(container: number, bytes: Uint8Array): boolean {
-    const part = { start: 0, end: bytes.length };
-    return compareParts(this.#writer.written, this.#partOf(container), bytes, part) === 0;
+  if (options.form === 'prefixes') containers.sort((a, b) => compareBytes(a.bytes, b.bytes));
+  const writer = new ByteWriter(64 * 1024);
+  for (const container of containers) {
+    container.offset = writer.size;
+    writer.raw(container.bytes);
   }
-
-  #partOf(container: number): { start: number; end: number } {
-    return { start: this.#starts[container]!, end: this.#starts[container + 1]! };
-  }
-
-  table(form: TvfsForm): ContainerTable {
-    const places = new Uint32Array(this.#starts);
-    if (form === 'folders') return { bytes: this.#writer.written, offsets: this.#ofSpan.map((own) => places[own]!) };
-    const bytes = this.#writer.written;
-    const order = orderOf(places.length - 1, (a, b) => compareParts(bytes, this.#partOf(a), bytes, this.#partOf(b)));
-    const sorted = new ByteWriter(bytes.length);
-    for (const container of order) {
-      const { start, end } = this.#partOf(container);
-      places[container] = sorted.size;
-      sorted.raw(bytes.subarray(start, end));
-    }
-    return { bytes: sorted.written, offsets: this.#ofSpan.map((own) => places[own]!) };
-  }
+  return { bytes: writer.bytes(), entryOf };
 }
 
-function writeContainers(
-  rows: EntryRows,
-  order: Uint32Array,
-  { especs, form }: { especs: EspecTable; form: TvfsForm },
-): ContainerTable {
-  const containers = new Containers(rows);
-  for (const span of spansIn(rows, order)) {
-    containers.add(span, rows.containerEntry(span, especs.placeOf(rows.especOf(span))));
+function countOf({ path, spans, kind = 'file', count }: TvfsFileContent): number {
+  if (kind === 'file') {
+    return spans.length > 0 && spans.length <= maxSpans ? spans.length : refuse(`${spans.length} spans: ${path}`);
   }
-  return containers.table(form);
+  if (spans.length > 0) refuse(`spans of an entry that is no file: ${path}`);
+  if (kind === 'deleted') return deletedCount;
+  if (count === 0 || (count !== undefined && count > maxSpans && count < deletedCount)) return count;
+  return refuse(`count ${count} of an entry that is no file: ${path}`);
 }
 
-/** The spans of entries, in the order of those. */
-function* spansIn(rows: EntryRows, order: Uint32Array): Generator<number> {
-  for (const entry of order) {
-    const { first, behind } = rows.spansOf(entry);
-    for (let span = first; span < behind; span++) yield span;
-  }
-}
-
-/** The VFS table, and the paths that lead into it. */
-function writeVfs(
-  rows: EntryRows,
-  order: Uint32Array,
-  containers: ContainerTable,
-): { bytes: Uint8Array; paths: PlacedPaths } {
+function writeVfs(files: readonly PathedFile[], containers: ContainerTable) {
   const width = offsetWidth(containers.bytes.length);
   const writer = new ByteWriter(64 * 1024);
-  const vfsOffsets = order.map((entry) => {
-    const at = writer.size;
-    writer.u8(rows.countOf(entry));
-    const { first, behind } = rows.spansOf(entry);
-    for (let span = first; span < behind; span++) writer.raw(rows.placeOf(span)).uint(containers.offsets[span]!, width);
-    return at;
-  });
-  return { bytes: writer.written, paths: { ...rows.pathsIn(order), vfsOffsets } };
+  const paths: PlacedPath[] = [];
+  for (const { file, bytes } of files) {
+    paths.push({ path: file.path, bytes, vfsOffset: writer.size });
+    writer.u8(countOf(file));
+    for (const span of file.spans) {
+      const container = containers.entryOf.get(span) ?? refuse(`span without a container: ${file.path}`);
+      writer.u32(span.offset).u32(span.size).uint(container.offset, width);
+    }
+  }
+  return { bytes: writer.bytes(), paths };
 }
 
-/** The tables of a manifest. */
-interface EncodedTables {
-  paths: PathTable;
-  vfs: Uint8Array;
-  containers: Uint8Array;
-  especs: Uint8Array;
-}
+/** Bytes of a header that says where the espec table lies, as nearly all do. */
+export const tvfsHeaderSize = 46;
 
-/** What they are made of is let go of before they are put together: of millions of entries it is as large. */
-function encodeTables(content: TvfsContent, shape: EntryShape, form: TvfsForm): EncodedTables {
-  const rows = new EntryRows(shape);
-  for (const entry of content.entries) rows.add(entry);
-  const order = rows.inOrder();
-  const especs = new EspecTable();
-  if ((shape.flags & TvfsFlags.especs) !== 0) for (const espec of content.especs ?? []) especs.add(espec);
-  for (const span of spansIn(rows, order)) especs.addUnlessThere(rows.especOf(span));
-  const containers = writeContainers(rows, order, { especs, form });
-  const vfs = writeVfs(rows, order, containers);
-  const paths = form === 'folders' ? writeFolders(vfs.paths) : writePrefixes(vfs.paths);
-  return { paths, vfs: vfs.bytes, containers: containers.bytes, especs: especs.bytes };
+/** Writes a header. Without the flag `especs` it does not say where their table lies. */
+export function encodeTvfsHeader(header: Omit<TvfsHeader, 'version' | 'headerSize'>): Uint8Array {
+  const { ekeySize, patchKeySize, flags, pathTable, vfsTable, containerTable, especTable, maxDepth } = header;
+  const hasEspecs = (flags & TvfsFlags.especs) !== 0;
+  const writer = new ByteWriter(tvfsHeaderSize).text('TVFS').u8(1);
+  writer
+    .u8(hasEspecs ? tvfsHeaderSize : tvfsHeaderSize - 8)
+    .u8(ekeySize)
+    .u8(patchKeySize)
+    .u32(flags);
+  for (const { offset, size } of [pathTable, vfsTable, containerTable]) writer.u32(offset).u32(size);
+  writer.u16(maxDepth);
+  if (hasEspecs) writer.u32(especTable?.offset ?? 0).u32(especTable?.size ?? 0);
+  return writer.written;
 }
 
 /**
@@ -177,22 +199,23 @@ function encodeTables(content: TvfsContent, shape: EntryShape, form: TvfsForm): 
 export function encodeTvfs(content: TvfsContent): Uint8Array {
   const { ekeySize = 9, patchKeySize = 9, flags = defaultFlags } = content.header ?? {};
   const { form = 'folders' } = content;
-  const { paths, vfs, containers, especs } = encodeTables(content, { flags, ekeySize, patchKeySize }, form);
-  const hasEspecs = (flags & TvfsFlags.especs) !== 0;
-  const headerSize = hasEspecs ? 46 : 38;
+  const files = sortFiles(content.entries);
+  const especs = writeEspecs(content, files, flags);
+  const containers = writeContainers(files, { flags, ekeySize, patchKeySize, form, especs });
+  const vfs = writeVfs(files, containers);
+  const paths = form === 'folders' ? writeFolders(vfs.paths) : writePrefixes(vfs.paths);
   const [first, second] = form === 'folders' ? [containers, especs] : [especs, containers];
-  const pathsEnd = headerSize + paths.bytes.length;
-  const firstEnd = pathsEnd + first.length;
-  const secondEnd = firstEnd + second.length;
-  const [containersAt, especsAt] = form === 'folders' ? [pathsEnd, firstEnd] : [firstEnd, pathsEnd];
-
-  const writer = new ByteWriter(secondEnd + vfs.length);
-  writer.text('TVFS').u8(1).u8(headerSize).u8(ekeySize).u8(patchKeySize).u32(flags);
-  writer.u32(headerSize).u32(paths.bytes.length);
-  writer.u32(secondEnd).u32(vfs.length);
-  writer.u32(containersAt).u32(containers.length).u16(paths.maxDepth);
-  if (hasEspecs) writer.u32(especsAt).u32(especs.length);
-  for (const table of [paths.bytes, first, second, vfs]) writer.raw(table);
+  const place = ({ bytes }: { bytes: Uint8Array }, offset: number): TvfsTable => ({ offset, size: bytes.length });
+  const pathTable = place(paths, (flags & TvfsFlags.especs) !== 0 ? tvfsHeaderSize : tvfsHeaderSize - 8);
+  const firstAt = pathTable.offset + pathTable.size;
+  const vfsTable = place(vfs, firstAt + first.bytes.length + second.bytes.length);
+  const [containersAt, especsAt] =
+    form === 'folders' ? [firstAt, firstAt + first.bytes.length] : [firstAt + first.bytes.length, firstAt];
+  const [containerTable, especTable] = [place(containers, containersAt), place(especs, especsAt)];
+  const { maxDepth } = paths;
+  const header = { ekeySize, patchKeySize, flags, pathTable, vfsTable, containerTable, maxDepth, especTable };
+  const writer = new ByteWriter(vfsTable.offset + vfsTable.size).raw(encodeTvfsHeader(header));
+  for (const table of [paths, first, second, vfs]) writer.raw(table.bytes);
   // It was made as large as it is.
   return writer.written;
 }

@@ -1,3 +1,5 @@
+import { formatError } from '../../../core/errors.ts';
+
 /** The format in messages. */
 export const tvfsWhat = 'TVFS manifest';
 /** Bytes of a ckey. */
@@ -18,4 +20,9 @@ export function offsetWidth(size: number): number {
   if (size > 0xffffff) return 4;
   if (size > 0xffff) return 3;
   return size > 0xff ? 2 : 1;
+}
+
+/** Says what a manifest cannot hold. @throws E_FORMAT_RANGE */
+export function refuse(problem: string): never {
+  throw formatError('E_FORMAT_RANGE', tvfsWhat, problem);
 }

@@ -1,19 +1,15 @@
-import { compareBytes } from '../../../core/bytes.ts';
-import { firstNot } from '../../../core/tables/first-not.ts';
+import { compareBytes, writeU32 } from '../../../core/bytes.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { folderBit } from './limits.ts';
+import { folderBit, maxPathSize, refuse } from './limits.ts';
 
 const slash = 0x2f;
 const [decoder, encoder] = [new TextDecoder(), new TextEncoder()];
 
-/** Paths to write, sorted as bytes, with the offsets of their files in the VFS table. */
-export interface PlacedPaths {
-  readonly count: number;
-  /** All of them in any order, and where each begins and ends. */
-  readonly bytes: Uint8Array;
-  readonly starts: Uint32Array;
-  readonly ends: Uint32Array;
-  readonly vfsOffsets: Uint32Array;
+/** A path to write, with the offset of its file in the VFS table. */
+export interface PlacedPath {
+  path: string;
+  bytes: Uint8Array;
+  vfsOffset: number;
 }
 
 /** A finished path table and the greatest depth of its folders. */
@@ -47,10 +43,10 @@ function emptyFolder(): Folder {
   return { files: new Map(), folders: new Map() };
 }
 
-function growTree({ count, bytes, starts, ends, vfsOffsets }: PlacedPaths): Folder {
+function growTree(paths: readonly PlacedPath[]): Folder {
   const root = emptyFolder();
-  for (let i = 0; i < count; i++) {
-    const parts = decoder.decode(bytes.subarray(starts[i], ends[i])).split('/');
+  for (const { path, vfsOffset } of paths) {
+    const parts = path.split('/');
     const name = parts.pop() ?? '';
     let folder = root;
     for (const part of parts) {
@@ -58,7 +54,7 @@ function growTree({ count, bytes, starts, ends, vfsOffsets }: PlacedPaths): Fold
       folder.folders.set(part, next);
       folder = next;
     }
-    folder.files.set(name, vfsOffsets[i]!);
+    folder.files.set(name, vfsOffset);
   }
   return root;
 }
@@ -82,7 +78,7 @@ function writeTree(writer: ByteWriter, folder: Folder, depth: number): number {
 }
 
 /** A path table in which every folder of the paths is a folder of the table. */
-export function writeFolders(paths: PlacedPaths): PathTable {
+export function writeFolders(paths: readonly PlacedPath[]): PathTable {
   return pathTable((writer) => writeTree(writer, growTree(paths), 1));
 }
 
@@ -102,58 +98,124 @@ function writePiece(writer: ByteWriter, piece: Uint8Array): void {
   }
 }
 
-/** Cuts sorted paths at every prefix that some of them share. */
-class PrefixWriter {
-  readonly #paths: PlacedPaths;
-  readonly #writer: ByteWriter;
+const noPiece = new Uint8Array(0);
 
-  constructor(paths: PlacedPaths, writer: ByteWriter) {
-    this.#paths = paths;
-    this.#writer = writer;
+/** A node, which begins with a piece of a path. Its value comes behind. */
+function nodeOf(piece: Uint8Array): ByteWriter {
+  const writer = new ByteWriter(piece.length + 16);
+  writePiece(writer, piece);
+  return writer.u8(0xff);
+}
+
+/** What a table is written to. */
+export interface TableSink {
+  /** Bytes that were appended. */
+  readonly size: number;
+  append(bytes: Uint8Array): void;
+  /** Writes over bytes that were appended. */
+  write(bytes: Uint8Array, offset: number): void;
+}
+
+/** A folder that is written to, and how much its paths have in common. */
+interface OpenFolder {
+  at: number;
+  shared: number;
+}
+
+/**
+ * Writes a path table that is cut at every prefix which some paths share, as official manifests are. Paths come in the order of their bytes, and twice: all of
+ * them are looked at before the first is added, for a folder begins where nobody can know yet whose it is. Of each only two bytes are kept.
+ */
+export class PrefixTable {
+  readonly #sink: TableSink;
+  /** How much each path has in common with the one before it. */
+  readonly #shared: Uint16Array;
+  readonly #open: OpenFolder[] = [];
+  #looked = 0;
+  #added = 0;
+  #last: Uint8Array = new Uint8Array(maxPathSize);
+  #lastSize = 0;
+  #maxDepth = 0;
+
+  /** @param count number of paths */
+  constructor(sink: TableSink, count: number) {
+    this.#sink = sink;
+    this.#shared = new Uint16Array(count);
   }
 
-  /** Writes the paths [first, behind), which agree up to `at`, in runs of the same byte there. @returns the greatest depth */
-  write(first: number, behind: number, { at, depth }: { at: number; depth: number }): number {
-    const { bytes, starts, vfsOffsets } = this.#paths;
-    const writer = this.#writer;
-    let maxDepth = depth;
-    for (let run = first; run < behind; ) {
-      const from = run;
-      const byte = this.#byteAt(from, at);
-      // A path that ends there is a run of its own, the first.
-      const end = firstNot(from + 1, behind, (path) => this.#byteAt(path, at) === byte);
-      const parting = this.#partingOf(from, end - 1, at);
-      writePiece(writer, bytes.subarray(starts[from]! + at, starts[from]! + parting));
-      writer.u8(0xff);
-      if (end - from === 1) writer.u32(vfsOffsets[from]!);
-      else {
-        const inner = { at: parting, depth: depth + 1 };
-        maxDepth = Math.max(
-          maxDepth,
-          writeFolder(writer, () => this.write(from, end, inner)),
-        );
-      }
-      run = end;
+  /** Looks at the next path. @throws E_FORMAT_RANGE for the one before it again, and for one that is too long */
+  look(path: Uint8Array): void {
+    if (path.length > this.#last.length) refuse(`path longer than ${maxPathSize} bytes`);
+    const most = Math.min(path.length, this.#lastSize);
+    let shared = 0;
+    while (shared < most && path[shared] === this.#last[shared]) shared++;
+    if (shared === path.length && shared === this.#lastSize && this.#looked > 0)
+      refuse(`path twice: ${decoder.decode(path)}`);
+    this.#shared[this.#looked++] = shared;
+    this.#last.set(path);
+    this.#lastSize = path.length;
+  }
+
+  /** Adds the next path, once all were looked at. */
+  add(path: Uint8Array, vfsOffset: number): void {
+    const number = this.#added++;
+    if (number === 0) this.#begin(nodeOf(noPiece), 0);
+    while (this.#open.at(-1)!.shared > this.#shared[number]!) this.#end();
+    let at = this.#open.at(-1)!.shared;
+    for (const shared of this.#foldersFrom(number, at)) {
+      this.#begin(nodeOf(path.subarray(at, shared)), shared);
+      at = shared;
     }
-    return maxDepth;
+    this.#sink.append(nodeOf(path.subarray(at)).u32(vfsOffset).written);
   }
 
-  /** A byte of a path; −1 at its end. */
-  #byteAt(path: number, at: number): number {
-    const place = this.#paths.starts[path]! + at;
-    return place < this.#paths.ends[path]! ? this.#paths.bytes[place]! : -1;
+  /** Ends all folders. @returns the greatest depth of one */
+  finish(): number {
+    if (this.#added === 0) this.#begin(nodeOf(noPiece), 0);
+    while (this.#open.length > 0) this.#end();
+    return this.#maxDepth;
   }
 
-  /** How many bytes two paths have in common, which agree up to `at`: all of them for one path. */
-  #partingOf(a: number, b: number, at: number): number {
-    const size = this.#paths.ends[a]! - this.#paths.starts[a]!;
-    let end = a === b ? size : at;
-    while (end < size && this.#byteAt(a, end) === this.#byteAt(b, end)) end++;
-    return end;
+  /** What the paths have in common of each folder that begins with a path, the outermost first. @param least what those of the folder around them have */
+  #foldersFrom(number: number, least: number): number[] {
+    const found: number[] = [];
+    let shared = Number.POSITIVE_INFINITY;
+    for (let next = number + 1; next < this.#shared.length && this.#shared[next]! > least; next++) {
+      if (this.#shared[next]! >= shared) continue;
+      shared = this.#shared[next]!;
+      found.push(shared);
+    }
+    return found.reverse();
+  }
+
+  /** Begins a folder: its value is known at its end. */
+  #begin(node: ByteWriter, shared: number): void {
+    const at = this.#sink.size + node.size;
+    this.#sink.append(node.u32(0).written);
+    this.#open.push({ at, shared });
+    this.#maxDepth = Math.max(this.#maxDepth, this.#open.length);
+  }
+
+  #end(): void {
+    const { at } = this.#open.pop()!;
+    const value = new Uint8Array(4);
+    writeU32(value, 0, folderBit + this.#sink.size - at);
+    this.#sink.write(value, at);
   }
 }
 
-/** A path table that is cut at every shared prefix, as official manifests are. */
-export function writePrefixes(paths: PlacedPaths): PathTable {
-  return pathTable((writer) => new PrefixWriter(paths, writer).write(0, paths.count, { at: 0, depth: 1 }));
+/** The same for paths in memory. @param paths sorted as bytes */
+export function writePrefixes(paths: readonly PlacedPath[]): PathTable {
+  const writer = new ByteWriter();
+  const sink: TableSink = {
+    get size() {
+      return writer.size;
+    },
+    append: (piece) => void writer.raw(piece),
+    write: (piece, offset) => writer.written.set(piece, offset),
+  };
+  const table = new PrefixTable(sink, paths.length);
+  for (const { bytes } of paths) table.look(bytes);
+  for (const { bytes, vfsOffset } of paths) table.add(bytes, vfsOffset);
+  return { maxDepth: table.finish(), bytes: writer.written };
 }
