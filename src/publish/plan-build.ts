@@ -1,7 +1,8 @@
 import { PakratError } from '../core/errors.ts';
 import type { TactKey } from '../formats/configs/key-list.ts';
 import { isSafeCdnPath, usualConfigPath } from '../store/layout.ts';
-import { EarlierBuild, findLiveBuild, type LiveBuild } from './earlier-build.ts';
+import { EarlierBuild } from './earlier/earlier-build.ts';
+import { findLiveBuild, type LiveBuild } from './earlier/live-build.ts';
 import type { EncoderOptions } from './encode/encoder.ts';
 import type { EspecChoice } from './encode/espec-choice.ts';
 import type { PublishFile, RootKind } from './files/publish-file.ts';
@@ -52,6 +53,7 @@ export interface PublishOptions extends CdnPaths, EncoderOptions {
 export interface BuildPlan {
   folder: CdnFolder;
   live: LiveBuild | undefined;
+  /** Needs `close`. */
   earlier: EarlierBuild | undefined;
   archiveBytes: number;
   keyRing: NamedConfig | undefined;
@@ -66,9 +68,9 @@ const defaultRegions = ['us', 'eu', 'kr', 'tw', 'sg', 'cn'];
 
 /**
  * Plans a build: what was not said is as in the live build, or usual.
- * @throws E_USAGE for a product or path that cannot be; E_FORMAT…, E_INTEGRITY, E_NOT_FOUND for a live build that is not whole; E_STORE
+ * @throws E_USAGE for a product or path that cannot be; E_FORMAT…, E_INTEGRITY, E_NOT_FOUND for a live build that is not whole; E_STORE, E_ABORTED
  */
-export function planBuild(options: PublishOptions): BuildPlan {
+export async function planBuild(options: PublishOptions): Promise<BuildPlan> {
   const { out, product } = options;
   checkWords([product], true);
   if (ownNames.includes(product))
@@ -81,6 +83,7 @@ export function planBuild(options: PublishOptions): BuildPlan {
   if (!(Number.isInteger(buildId) && buildId >= 0 && buildId < 2 ** 32))
     throw new PakratError('E_USAGE', `${buildId} cannot be a build id`);
   const folder = { out, cdnPath };
+  const archiveBytes = archiveBytesOf(options);
   const keyRing = options.keyRing?.length ? makeKeyRing(options.keyRing) : undefined;
   const hosts = options.hosts?.length ? options.hosts : live?.hosts.length ? live.hosts : ['localhost'];
   const regions = options.regions ?? (live?.regions.length ? live.regions : defaultRegions);
@@ -91,8 +94,8 @@ export function planBuild(options: PublishOptions): BuildPlan {
     folder,
     live,
     // One that was published under another path has no objects here.
-    earlier: live?.cdnPath === cdnPath ? new EarlierBuild(folder, live) : undefined,
-    archiveBytes: archiveBytesOf(options),
+    earlier: live?.cdnPath === cdnPath ? await EarlierBuild.open(folder, live, options.signal) : undefined,
+    archiveBytes,
     keyRing,
     answer: { product, version, buildId, keyRing: keyRing?.name ?? '', cdnPath, configPath, hosts, regions, seqn },
     mayBeLive:

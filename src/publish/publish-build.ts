@@ -1,18 +1,20 @@
-import { breathe } from '../core/breathe.ts';
+import { breatheBetween } from '../core/breathe.ts';
 import { PakratError } from '../core/errors.ts';
-import { md5Hex } from '../core/hash.ts';
-import { decodeEncoding } from '../formats/manifests/encoding/decode.ts';
+import type { GrowingFile } from '../files/growing-file.ts';
+import { decodeEncodingHeader, encodingHeaderSize } from '../formats/manifests/encoding/pages.ts';
 import { putAnswers } from './answers/put-answers.ts';
-import type { LiveBuild } from './earlier-build.ts';
-import { bytesContent } from './encode/content.ts';
-import { type EncodedContent, encodeWith, type Manifests } from './encode/encode-content.ts';
-import { encodeInMemory, encodeOnDisk, memoryBytes } from './encode/encode-object.ts';
+import type { LiveBuild } from './earlier/live-build.ts';
+import { hashContent } from './encode/content.ts';
+import type { EncodedContent, Manifests } from './encode/encode-content.ts';
+import { encodeInMemory, encodeOnDisk, taskBytes } from './encode/encode-object.ts';
 import { Encoder } from './encode/encoder.ts';
 import { especsFor, usualEspecs } from './encode/espec-choice.ts';
 import type { RootKind } from './files/publish-file.ts';
 import { type BuildName, makeBuildConfig, makeCdnConfig, makeProductConfig } from './manifests/configs.ts';
-import { makeDownloadAndSize, makeEncoding, makeInstall } from './manifests/manifests.ts';
-import { makeRoot } from './manifests/roots.ts';
+import { writeEncoding } from './manifests/encoding-file.ts';
+import { ListedObjects, makeInstall } from './manifests/manifests.ts';
+import { writeRoot } from './manifests/roots.ts';
+import { type Written, writePieces } from './manifests/written.ts';
 import { ArchiveWriter, putObject } from './objects/archive-writer.ts';
 import { ContentWriter } from './objects/content-writer.ts';
 import { type EncodeWork, encodeFiles } from './objects/encode-files.ts';
@@ -55,21 +57,24 @@ export interface PublishedBuild extends BuildName {
  *   is not whole; E_ABORTED, E_STORE_FULL, E_STORE
  */
 export async function publishBuild(options: PublishOptions): Promise<PublishedBuild> {
-  const plan = planBuild(options);
+  const plan = await planBuild(options);
   const { folder, earlier, archiveBytes } = plan;
   const { root = 'tvfs', especs = usualEspecs, onProgress } = options;
   const encoder = new Encoder(options);
-  const data = new ContentWriter(new ArchiveWriter(folder, 'data', archiveBytes, earlier));
+  const data = new ContentWriter(new ArchiveWriter(folder, 'data', archiveBytes, earlier?.objects));
   const patches = new PatchWriter(folder, archiveBytes);
+  let files: EncodedFiles | undefined;
   try {
     const work: EncodeWork = { data, patches, encoder, especs, root, earlier, onProgress };
-    const files = await encodeFiles(options.files, work);
+    files = await encodeFiles(options.files, work);
     if (files.length === 0) throw new PakratError('E_USAGE', 'there are no files to publish');
     options.onStep?.('manifests');
     return await finishBuild(plan, files, work);
   } finally {
-    data.archives.close();
+    data.close();
     patches.close();
+    files?.close();
+    earlier?.close();
     await encoder.end();
   }
 }
@@ -85,8 +90,10 @@ async function finishBuild(plan: BuildPlan, files: EncodedFiles, work: EncodeWor
     return { ...counts, ...keepLive(plan, live, work) };
   work.encoder.signal?.throwIfAborted();
   const manifests = { ...listed, encoding: await putEncoding(work) };
-  const objects = data.archives.finish();
-  const made = patches.finish(manifests);
+  // What is left needs no threads, and they take as much memory as it does.
+  await work.encoder.end();
+  const objects = await breatheBetween(data.archives.finish(), work.encoder.signal);
+  const made = await breatheBetween(patches.finish(manifests), work.encoder.signal);
   const buildConfig = makeBuildConfig(answer, manifests, made, root);
   const builds = [...new Set([buildConfig.name, ...(earlier?.builds ?? [])])];
   const cdnConfig = makeCdnConfig(objects, { patches: made?.objects, builds });
@@ -113,33 +120,58 @@ async function finishBuild(plan: BuildPlan, files: EncodedFiles, work: EncodeWor
 }
 
 /** Manifests lie loose, so that a reader has them with one request each. What the live build has is as it is there. */
-async function putManifests(
-  files: EncodedFiles,
-  { data, encoder, earlier, root }: EncodeWork,
-): Promise<Omit<Manifests, 'encoding'>> {
-  const putOne = async (bytes: Uint8Array): Promise<EncodedContent> => {
-    await breathe(encoder.signal);
-    const ckey = md5Hex(bytes);
-    const especs = especsFor(usualEspecs, ckey);
-    const known = earlier?.find(ckey, especs);
-    if (known !== undefined) return data.know(known);
-    const one = { content: bytesContent('manifest', bytes), ckey, especs };
-    if (bytes.length <= memoryBytes) return data.put(await encodeInMemory(one, encoder), true);
-    return data.putFile(await encodeOnDisk(one, { encoder, archives: data.archives }));
-  };
-  const rootContent = await putOne(makeRoot(root, files));
-  const install = await putOne(makeInstall(files));
-  const lists = makeDownloadAndSize(files, [rootContent, install]);
-  return { root: rootContent, install, download: await putOne(lists.download), size: await putOne(lists.size) };
+async function putManifests(files: EncodedFiles, work: EncodeWork): Promise<Omit<Manifests, 'encoding'>> {
+  const { temporary } = work.data.archives;
+  const putOne = async (written: Written): Promise<EncodedContent> =>
+    putManifest(written, work, { especs: (ckey) => especsFor(usualEspecs, ckey) });
+  const root = await putOne(writeRoot(work.root, files, temporary));
+  const install = await putOne(writePieces([makeInstall(files)], temporary));
+  const lists = new ListedObjects(files, [root, install]);
+  const download = await putOne(writePieces(lists.download(), temporary));
+  const size = await putOne(writePieces(lists.size(), temporary));
+  return { root, install, download, size };
 }
 
-/** The encoding file lists all but itself. */
-async function putEncoding({ data, encoder }: EncodeWork): Promise<EncodedContent> {
-  const bytes = makeEncoding(data.contents);
-  const { ownEspec } = decodeEncoding(bytes);
-  if (bytes.length <= memoryBytes) return data.put(encodeWith(bytes, ownEspec), true);
-  const one = { content: bytesContent('encoding file', bytes), ckey: md5Hex(bytes), especs: [ownEspec], isLarge: true };
-  return data.putFile(await encodeOnDisk(one, { encoder, archives: data.archives }));
+/** The encoding file lists all but itself, and says itself how it is to be encoded. */
+async function putEncoding(work: EncodeWork): Promise<EncodedContent> {
+  const { contents, archives } = work.data;
+  return putManifest(writeEncoding(contents, archives.temporary), work, {
+    especs: (_, file) => [ownEspecOf(file)],
+    isLarge: true,
+  });
+}
+
+/** The spec that stands at the end of an encoding file. */
+function ownEspecOf(file: GrowingFile): string {
+  const { ownEspecOffset } = decodeEncodingHeader(file.read(0, encodingHeaderSize));
+  return new TextDecoder().decode(file.read(ownEspecOffset, file.size - ownEspecOffset));
+}
+
+/** How a manifest is encoded. */
+interface ManifestEncoding {
+  especs: (ckey: string, file: GrowingFile) => readonly string[];
+  /** Its chunks may be as large as it is. */
+  isLarge?: boolean;
+}
+
+async function putManifest(
+  written: Written,
+  { data, encoder, earlier }: EncodeWork,
+  { especs: especsOf, isLarge }: ManifestEncoding,
+): Promise<EncodedContent> {
+  const file = await breatheBetween(written, encoder.signal);
+  try {
+    const content = { name: 'manifest', size: file.size, read: file.read.bind(file) };
+    const ckey = await hashContent(content, encoder.signal);
+    const especs = especsOf(ckey, file);
+    const known = earlier?.find(ckey, especs);
+    if (known !== undefined) return data.know(known);
+    const one = { content, ckey, especs, isLarge };
+    if (content.size <= taskBytes) return data.put(await encodeInMemory(one, encoder), true);
+    return data.putFile(await encodeOnDisk(one, { encoder, archives: data.archives }));
+  } finally {
+    file.close();
+  }
 }
 
 /** Whether the live build names just these manifests: then it has the same files, with the same names and tags. */
@@ -170,8 +202,8 @@ function keepLive(
     objectBytes: data.bytes + (earlier?.config.encoding.encodedSize ?? 0),
     added: { objects: 0, bytes: 0 },
     patches: { objects: 0, bytes: 0 },
-    archives: earlier?.indices.length ?? 0,
-    looseObjects: earlier?.loose.length ?? 0,
+    archives: earlier?.objects.archives.length ?? 0,
+    looseObjects: earlier?.objects.loose.length ?? 0,
   };
 }
 
@@ -182,8 +214,8 @@ function countFiles(
   let bytes = 0;
   const locales = new Set<string>();
   const names = new Map<number, string>();
-  for (const { name, locale, fileDataId, content } of files) {
-    bytes += content.size;
+  for (const { name, locale, fileDataId, size } of files) {
+    bytes += size;
     if (locale !== undefined) locales.add(locale);
     if (root === 'wow' && fileDataId !== undefined) names.set(fileDataId, name);
   }

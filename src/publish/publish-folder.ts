@@ -1,19 +1,17 @@
 import * as fs from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
-import { breathe } from '../core/breathe.ts';
 import { codeOf, isStoreTrouble, PakratError, withHint } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
-import { orderOf } from '../core/sorting/merge-sort.ts';
 import { makeFolderDurable } from '../files/durable.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
 import { readList } from '../files/text-list.ts';
 import { decodeKeyList } from '../formats/configs/key-list.ts';
 import { lockStore } from '../store/ledger/sqlite.ts';
-import { findLiveBuild } from './earlier-build.ts';
+import { findLiveBuild } from './earlier/live-build.ts';
 import type { EncoderOptions } from './encode/encoder.ts';
 import { parseEspecChoice } from './encode/espec-choice.ts';
-import { FactTable } from './files/file-facts.ts';
-import { type FolderNames, fileIn, listFolder } from './files/folder-files.ts';
+import type { FileFacts } from './files/file-facts.ts';
+import { fileIn, ListedFolder } from './files/folder-files.ts';
 import type { PublishFile } from './files/publish-file.ts';
 import { decodeTagFile, type TagFile } from './files/tag-file.ts';
 import { type PublishedBuild, publishBuild } from './publish-build.ts';
@@ -55,27 +53,27 @@ export async function publishFolder(folder: string, options: PublishFolderOption
   const especs = espec === undefined ? undefined : parseEspecChoice(espec);
   const tagFile = await readFacts(options);
   const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: 0 });
-  onStep('files of the folder');
-  const { names, sizes, links } = await listFolder(folder, signal);
-  const facts = await factsOfAll(names, tagFile, signal);
   const note = (text: string): void => onProgress?.({ type: 'note', text });
-  if (links > 0) note(`links are not published: ${links} passed over`);
-  for (const glob of tagFile.unused()) note(`no file matches ${glob} of the tag file`);
-  const total = sizes.reduce((sum, size) => sum + size, 0);
-  const counted = { done: 0, total: names.length };
-  let done = 0;
-  const onDone = ({ bytes, files: count }: { bytes: number; files: number }): void => {
-    done += bytes;
-    counted.done += count;
-    onProgress?.({ type: 'bytes', phase: 'publish', done, total, files: { ...counted } });
-  };
-  onDone({ bytes: 0, files: 0 });
   const release = lockFolder(out);
+  let listed: ListedFolder<FileFacts> | undefined;
   try {
     clearDeadTemporaries(out);
+    onStep('files of the folder');
+    listed = await ListedFolder.open(folder, tagFile.factsOf, { temporary: out, signal });
+    const { count, size: total, links } = listed;
+    if (links > 0) note(`links are not published: ${links} passed over`);
+    for (const glob of tagFile.unused()) note(`no file matches ${glob} of the tag file`);
+    const counted = { done: 0, total: count };
+    let done = 0;
+    const onDone = ({ bytes, files: count }: { bytes: number; files: number }): void => {
+      done += bytes;
+      counted.done += count;
+      onProgress?.({ type: 'bytes', phase: 'publish', done, total, files: { ...counted } });
+    };
+    onDone({ bytes: 0, files: 0 });
     if (!hosts?.length && findLiveBuild(out, product) === undefined)
       note('clients are sent to localhost; name the host that they are to fetch from with --host');
-    const files = filesIn(folder, { names, sizes }, facts);
+    const files = filesIn(folder, listed);
     const work = { files, out, hosts, especs, threads, workerUrl, signal, onProgress: onDone, onStep };
     const { names: hashed, ...built } = await publishBuild({ product, version, buildId, ...work });
     return { out: to, ...built };
@@ -84,39 +82,14 @@ export async function publishFolder(folder: string, options: PublishFolderOption
       ? withHint(error, 'Free some space and publish again: the build that was live still is.')
       : error;
   } finally {
+    listed?.close();
     release();
   }
 }
 
-/** What is said of files, by the number of each. */
-interface SaidOfAll {
-  numbers: readonly number[];
-  table: FactTable;
-}
-
-async function factsOfAll(
-  names: readonly string[],
-  { factsOf }: TagFile,
-  signal: AbortSignal | undefined,
-): Promise<SaidOfAll> {
-  const table = new FactTable();
-  const numbers: number[] = [];
-  for (const name of names) {
-    await breathe(signal);
-    numbers.push(table.numberOf(factsOf(name)));
-  }
-  return { numbers, table };
-}
-
-/** Files that are made when it is their turn. What is wanted first lies side by side. */
-function* filesIn(
-  folder: string,
-  { names, sizes }: Pick<FolderNames, 'names' | 'sizes'>,
-  { numbers, table }: SaidOfAll,
-): Generator<PublishFile> {
-  const priorityOf = (i: number): number => table.at(numbers[i]!).priority ?? 0;
-  for (const i of orderOf(names.length, (a, b) => priorityOf(a) - priorityOf(b)))
-    yield { ...fileIn(folder, names[i]!), size: sizes[i], ...table.at(numbers[i]!) };
+/** Files that are made when it is their turn. */
+function* filesIn(folder: string, listed: ListedFolder<FileFacts>): Generator<PublishFile> {
+  for (const { name, size, facts } of listed) yield { ...fileIn(folder, name), size, ...facts };
 }
 
 /** @throws E_USAGE when one of the folders is in the other, E_NOT_FOUND, E_STORE */

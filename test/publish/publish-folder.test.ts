@@ -111,8 +111,8 @@ test('the same folder gives the same bytes elsewhere; published again where it i
   expect(encode).not.toHaveBeenCalled();
   write(game, { 'readme.txt': 'read it' });
   await publish(game, `${cdn}-2`);
-  // The file, and four manifests less the install manifest: of the others nothing is encoded.
-  expect(encode).toHaveBeenCalledTimes(4);
+  // The file, and five manifests less the install manifest: of the others nothing is encoded.
+  expect(encode).toHaveBeenCalledTimes(5);
   write(game, { 'readme.txt': 'read me' });
   encode.mockRestore();
   expect(again).toEqual({ ...first, unchanged: true, added: { objects: 0, bytes: 0 } });
@@ -415,3 +415,16 @@ test('an empty folder is refused', async () => {
 async function* pieces(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text);
 }
+
+test('what a build that is long gone had is not stored again when it returns', async () => {
+  const [small, large] = [noise(3000), randomBytes(33 << 20)];
+  const { game, cdn } = folders({ 'small.bin': small, 'large.bin': large, 'always.txt': 'always' });
+  const options = { espec: 'b:{1M*=n}' };
+  const first = await publish(game, cdn, options);
+  write(game, { 'small.bin': 'other', 'large.bin': 'other still' });
+  await publish(game, cdn, options);
+  write(game, { 'small.bin': small, 'large.bin': large });
+  const third = await publish(game, cdn, options);
+  // The manifests are those of the first build, too.
+  expect(third).toMatchObject({ unchanged: false, objects: first.objects, added: { objects: 0, bytes: 0 } });
+});

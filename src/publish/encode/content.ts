@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { breathe } from '../../core/breathe.ts';
 import { toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
@@ -26,6 +27,18 @@ export function openContent(name: string, path: string): Content & { close(): vo
     return { name, size, read, close: () => fs.closeSync(fd) };
   });
 }
+
+/** The ckey of a content. @throws as reading it does, E_ABORTED */
+export async function hashContent(content: Content, signal: AbortSignal | undefined): Promise<string> {
+  const hasher = md5Hasher();
+  for (let offset = 0; offset < content.size; offset += hashBytes) {
+    hasher.update(content.read(offset, Math.min(hashBytes, content.size - offset)));
+    await breathe(signal);
+  }
+  return toHex(hasher.digest());
+}
+
+const hashBytes = 1 << 20;
 
 /** The content, which must have this ckey when it has been read from its start to its end. @param onRead called with the bytes of each reading */
 export function checkedContent(

@@ -1,10 +1,12 @@
+import { breathe } from '../../core/breathe.ts';
 import { PakratError } from '../../core/errors.ts';
-import { md5 } from '../../core/hash.ts';
+import { md5, md5Hasher } from '../../core/hash.ts';
 import { parseEspec, planChunks, printEspec } from '../../formats/blte/espec.ts';
 import { type BlteRow, encodeBlteHeader } from '../../formats/blte/header.ts';
+import { chunkModes } from '../../formats/blte/modes.ts';
 import type { TactKey } from '../../formats/configs/key-list.ts';
 import type { Content } from './content.ts';
-import type { EncodeAnswer, EncodeTask } from './encode-task.ts';
+import type { EncodeTask } from './encode-task.ts';
 import type { Encoder } from './encoder.ts';
 import { maxChunkBytes } from './espec-choice.ts';
 import { inOrder, type Started } from './in-order.ts';
@@ -15,7 +17,7 @@ interface ChunkWork {
   encoder: Encoder;
   /** Chunks may be larger than what a person may choose, as those of encoding files are. */
   isLarge?: boolean | undefined;
-  /** Takes the encoded chunks in their order. */
+  /** Takes the encoded chunks in their order, the largest in pieces. */
   take: (chunk: Uint8Array) => void;
 }
 
@@ -25,20 +27,61 @@ export async function encodeChunks(content: Content, work: ChunkWork): Promise<U
   const chunks = planChunks(parseEspec(espec), content.size);
   if (!isLarge && chunks.some(({ size }) => size > maxChunkBytes)) throw tooLarge(content, espec);
   const rows: BlteRow[] = [];
-  async function* started(): AsyncGenerator<Started<EncodeAnswer & { size: number }>> {
+  async function* started(): AsyncGenerator<Started<ChunkAnswer>> {
     let offset = 0;
     for (const [index, { size, spec }] of chunks.entries()) {
-      const bytes = content.read(offset, size);
-      const task: EncodeTask = { kind: 'chunk', content: bytes, espec: printEspec(spec), index, key };
-      yield { weight: size, result: encoder.run(task).then((answer) => ({ ...answer, size })) };
+      // More than may be in work: it is taken before what is behind it is read, for a content is hashed as it is read.
+      const weight = encoder.windowBytes + 1;
+      if (spec.type === 'n' && size > wholeBytes) yield { weight, result: Promise.resolve({ offset, size }) };
+      else {
+        const task: EncodeTask = {
+          kind: 'chunk',
+          content: content.read(offset, size),
+          espec: printEspec(spec),
+          index,
+          key,
+        };
+        yield { weight: size, result: encoder.run(task).then(({ bytes }) => ({ bytes, size })) };
+      }
       offset += size;
     }
   }
-  for await (const { bytes, size } of inOrder(started(), encoder.windowBytes)) {
+  for await (const chunk of inOrder(started(), encoder.windowBytes)) {
+    if ('offset' in chunk) {
+      rows.push(await takePlain(content, chunk, work));
+      continue;
+    }
+    const { bytes, size } = chunk;
     rows.push({ encodedSize: bytes.length, decodedSize: size, md5: md5(bytes) });
     take(bytes);
   }
   return encodeBlteHeader({ format: 0x0f, rows });
+}
+
+/** A chunk that is encoded, or a part of the content that is to stand as it is. */
+type ChunkAnswer = { bytes: Uint8Array; size: number } | { offset: number; size: number };
+
+/** Plain chunks above this size are not in memory as a whole: 8 MiB. */
+const wholeBytes = 8 << 20;
+const pieceBytes = 1 << 20;
+
+/** Takes a plain chunk piece by piece: its mode, and the part of the content as it is. */
+async function takePlain(
+  content: Content,
+  { offset, size }: { offset: number; size: number },
+  { encoder, take }: ChunkWork,
+): Promise<BlteRow> {
+  const hasher = md5Hasher();
+  const put = (piece: Uint8Array): void => {
+    hasher.update(piece);
+    take(piece);
+  };
+  put(Uint8Array.of(chunkModes.plain));
+  for (let done = 0; done < size; done += pieceBytes) {
+    put(content.read(offset + done, Math.min(pieceBytes, size - done)));
+    await breathe(encoder.signal);
+  }
+  return { encodedSize: size + 1, decodedSize: size, md5: hasher.digest() };
 }
 
 /** Bytes of the header of an object that a spec makes of a content. @throws as planChunks */

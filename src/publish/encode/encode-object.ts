@@ -24,7 +24,7 @@ export interface ToEncode {
 /** Larger files are read twice, a chunk at a time, encoded into a file of their own, and have no patches. */
 export const memoryBytes = 32 << 20;
 /** Contents up to this size are one task for a thread; larger ones are a task for each chunk. */
-const taskBytes = 1 << 20;
+export const taskBytes = 1 << 20;
 
 /** Encodes a content in memory. @throws E_USAGE for chunks that are too large, E_ABORTED, as encodeBlte */
 export async function encodeInMemory(work: ToEncode, encoder: Encoder): Promise<EncodedBytes> {

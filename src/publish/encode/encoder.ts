@@ -22,6 +22,9 @@ const smallBytes = 1 << 20;
 /** To encode anything at all takes about as long as to encode so many bytes more. */
 const taskBytes = 4096;
 
+/** Room for what dies young in a thread, in MiB: pieces of files outlive the work on them by as much. */
+const youngMiB = 4;
+
 /** Tasks are sent together up to so many bytes of what they take: to send one takes about as long as to do one of the least. */
 const batchBytes = 1 << 18;
 
@@ -102,7 +105,7 @@ class EncodeThread {
   #soon: NodeJS.Immediate | undefined;
 
   constructor(url: URL) {
-    this.#worker = new Worker(url);
+    this.#worker = new Worker(url, { resourceLimits: { maxYoungGenerationSizeMb: youngMiB } });
     this.#worker.on('message', (replies: EncodeReply[]) => {
       for (const reply of replies) {
         const task = this.#next();

@@ -1,7 +1,11 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
+import { u32At, uintAt } from '../../core/bytes.ts';
+import { Numbered } from '../../core/tables/numbered.ts';
+import { ByteWriter } from '../../core/writer.ts';
 import { reading } from '../../files/read-at.ts';
+import { SortedTexts } from '../../files/sorted/sorted-texts.ts';
 import { refuseUnnamed, walk } from '../../files/walk.ts';
 import { localeFlag } from '../../formats/roots/locale.ts';
 import type { PublishFile } from './publish-file.ts';
@@ -21,34 +25,76 @@ export function listFolderFiles(folder: string): FolderFile[] {
   return names.sort().map((name) => folderFile(folder, name));
 }
 
-/** The names of the files below a folder. */
-export interface FolderNames {
-  /** Sorted, with `/` between the parts. */
-  names: readonly string[];
-  /** Bytes of each. */
-  sizes: readonly number[];
-  /** How many links there are, which are left out. */
-  links: number;
+/** A file of a folder that is listed, but for its content. */
+export interface ListedFile<Facts> {
+  name: string;
+  size: number;
+  facts: Facts;
 }
 
-/** Lists the files below a folder by their names in it. @throws E_NOT_FOUND, E_STORE, E_ABORTED, E_USAGE for a name that is not UTF-8 */
-export async function listFolder(folder: string, signal?: AbortSignal): Promise<FolderNames> {
-  const names: string[] = [];
-  let links = 0;
-  for (const { name, isLink } of walk(folder, refuseUnnamed)) {
-    await breathe(signal);
-    if (isLink) links += 1;
-    else names.push(name);
+/** The files below a folder, on disk: what is wanted first comes first, and then they lie in the order of their names. Needs `close`. */
+export class ListedFolder<Facts extends { priority?: number | undefined }> {
+  count = 0;
+  /** Of all, in bytes. */
+  size = 0;
+  /** How many links there are, which are left out. */
+  links = 0;
+  readonly #names: SortedTexts;
+  readonly #facts = new Numbered<Facts>();
+
+  private constructor(temporary: string) {
+    this.#names = new SortedTexts(temporary);
   }
-  names.sort();
-  const sizes: number[] = [];
-  for (const name of names) {
-    await breathe(signal);
+
+  /**
+   * Lists a folder.
+   * @param factsOf what is said of a name
+   * @throws E_NOT_FOUND, E_STORE_FULL, E_STORE, E_ABORTED, E_USAGE for a name that is not UTF-8; as `factsOf` does
+   */
+  static async open<Facts extends { priority?: number | undefined }>(
+    folder: string,
+    factsOf: (name: string) => Facts,
+    { temporary, signal }: { temporary: string; signal: AbortSignal | undefined },
+  ): Promise<ListedFolder<Facts>> {
+    const listed = new ListedFolder<Facts>(temporary);
+    try {
+      for (const { name, isLink } of walk(folder, refuseUnnamed)) {
+        await breathe(signal);
+        if (isLink) listed.links += 1;
+        else listed.#add(folder, name, factsOf(name));
+      }
+      return listed;
+    } catch (error) {
+      listed.close();
+      throw error;
+    }
+  }
+
+  #add(folder: string, name: string, facts: Facts): void {
     const path = join(folder, name);
-    sizes.push(reading(path, () => fs.statSync(path)).size);
+    const { size } = reading(path, () => fs.statSync(path));
+    const beside = new ByteWriter(sizeBytes + 4).uint(size, sizeBytes).u32(this.#facts.numberOf(facts)).written;
+    this.#names.add(String.fromCharCode((facts.priority ?? 0) - leastPriority) + name, beside);
+    this.count += 1;
+    this.size += size;
   }
-  return { names, sizes, links };
+
+  *[Symbol.iterator](): Generator<ListedFile<Facts>> {
+    for (const { text, beside } of this.#names.rows()) {
+      const [size, facts] = [uintAt(beside, 0, sizeBytes), this.#facts.at(u32At(beside, sizeBytes))];
+      yield { name: text.toString().slice(1), size, facts };
+    }
+  }
+
+  /** Forgets everything. */
+  close(): void {
+    this.#names.close();
+  }
 }
+
+const sizeBytes = 6;
+/** A priority stands before the name as a character, so that it decides. */
+const leastPriority = -128;
 
 /** A file of a folder. */
 export function fileIn(folder: string, name: string): FolderFile {

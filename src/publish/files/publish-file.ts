@@ -60,17 +60,13 @@ const [maxPart, maxPath, maxSize] = [254, 1024, 0xffffffff];
 
 /**
  * A check to be given every file in turn. Names that differ in their case only are two in a TVFS, and one in a root of World of Warcraft.
- * It throws E_USAGE for a name that was there before or that formats cannot hold.
+ * It throws E_USAGE for a name that formats cannot hold, and for a root of World of Warcraft for one that was there before: in a TVFS that shows when its paths are sorted.
  */
 export function fileChecker(root: RootKind): (file: PublishFile) => void {
   const seen = new Map<string, string>();
   return (file) => {
     const { name, priority = 0, size = 0 } = file;
-    const key = root === 'tvfs' ? name : `${localeFlagsOf(file)} ${file.install === true} ${normalizeName(name)}`;
-    const other = seen.get(key);
-    // Files of an install may share a path: their tags tell them apart.
-    if (other !== undefined && !(root === 'wow' && file.install === true)) throw refuse(file, twice(other, root));
-    seen.set(key, name);
+    if (root === 'wow') checkOnce(file, seen);
     if (name === '' || name.includes('\0')) throw refuse(file, 'a name must have a character, and no NUL');
     if (root === 'tvfs') checkPath(file);
     if (size > maxSize) throw refuse(file, 'it has more than 4 GiB');
@@ -80,10 +76,18 @@ export function fileChecker(root: RootKind): (file: PublishFile) => void {
   };
 }
 
-function twice(other: string, root: RootKind): string {
-  return root === 'tvfs'
-    ? 'it comes twice'
-    : `it comes twice; case and slashes do not count, so it is ${JSON.stringify(other)}`;
+function checkOnce(file: PublishFile, seen: Map<string, string>): void {
+  const key = `${localeFlagsOf(file)} ${file.install === true} ${normalizeName(file.name)}`;
+  const other = seen.get(key);
+  seen.set(key, file.name);
+  // Files of an install may share a path: their tags tell them apart.
+  if (other === undefined || file.install === true) return;
+  throw refuse(file, `it comes twice; case and slashes do not count, so it is ${JSON.stringify(other)}`);
+}
+
+/** The error for a path of a TVFS that is there twice. */
+export function comesTwice(name: string): PakratError {
+  return refuse({ name }, 'it comes twice');
 }
 
 /** Readers take a back-slash for a slash. */
@@ -96,7 +100,7 @@ function checkPath(file: PublishFile): void {
     throw refuse(file, `a path may have ${maxPath} bytes, and each part of it ${maxPart}`);
 }
 
-function refuse({ name, locale }: PublishFile, problem: string): PakratError {
+function refuse({ name, locale }: Pick<PublishFile, 'name' | 'locale'>, problem: string): PakratError {
   return new PakratError('E_USAGE', `${JSON.stringify(name)} cannot be published: ${problem}`, {
     data: { name, locale },
   });

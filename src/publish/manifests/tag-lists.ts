@@ -43,16 +43,18 @@ const alternateType = 0x4000;
  * The tag table for entries, in the order of types and names. As in real tables it has every tag of the build, for a reader that is asked for a
  * tag looks for it in each of them; and an entry without a tag of a type carries all of that type, for there are readers that want each tag
  * which was chosen.
- * @param entries the number of each entry's tags
+ * @param entries the number of each entry's tags @param count number of entries
  */
-export function makeTags(lists: TagLists, entries: readonly number[]): Tag[] {
-  const tags = lists.all.map(({ name, type }) => ({ name, type, mask: new Uint8Array(maskSize(entries.length)) }));
+export function makeTags(lists: TagLists, entries: Iterable<number>, count: number): Tag[] {
+  const tags = lists.all.map(({ name, type }) => ({ name, type, mask: new Uint8Array(maskSize(count)) }));
   const masksOf = new Map<number, Uint8Array[]>();
-  entries.forEach((number, i) => {
+  let i = 0;
+  for (const number of entries) {
     const masks = masksOf.get(number) ?? masksFor(tags, lists.tagsOf(number));
     masksOf.set(number, masks);
     for (const mask of masks) mask[i >>> 3]! |= 0x80 >>> (i & 7);
-  });
+    i += 1;
+  }
   return tags;
 }
 

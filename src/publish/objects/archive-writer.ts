@@ -1,9 +1,10 @@
+import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { fromHex, u32At, writeU32 } from '../../core/bytes.ts';
 import { GrowingRecords } from '../../core/tables/growing-records.ts';
-import { KeyTable } from '../../core/tables/key-table.ts';
 import { DurableFile, writeFileDurable } from '../../files/durable.ts';
-import { encodeArchiveGroup } from '../../formats/indices/archive-group.ts';
+import { reading } from '../../files/read-at.ts';
+import { ArchiveGroupEncoder } from '../../formats/indices/archive-group.ts';
 import { decodeArchiveIndex, encodeArchiveIndex, type IndexEntry } from '../../formats/indices/archive-index.ts';
 import type { NamedIndex } from '../../formats/indices/index-layout.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
@@ -16,16 +17,24 @@ export interface CdnFolder {
   cdnPath: string;
 }
 
-/** Objects that a folder has already: archives with their indices, and those that lie loose. */
+/** Archives and the sizes of their indices, in bytes. */
+export interface NamedArchive {
+  name: string;
+  indexSize: number;
+}
+
+/** Objects that a folder has already: archives, and what lies loose. */
 export interface EarlierObjects {
-  indices: readonly NamedIndex[];
+  archives: readonly NamedArchive[];
   loose: readonly IndexEntry[];
+  /** Whether one of them is it. */
+  has(ekey: string): boolean;
 }
 
 /** The data objects, or the patches, of a build as its CDN config lists them. */
 export interface DataObjects {
   /** In the order of their names, which is the order of the CDN config. */
-  archives: { name: string; indexSize: number }[];
+  archives: NamedArchive[];
   /** Name of the group that readers make of the indices; undefined without archives. */
   archiveGroup: string | undefined;
   /** Undefined when no object lies loose. */
@@ -48,8 +57,8 @@ export class ArchiveWriter {
   readonly #folder: CdnFolder;
   readonly #kind: 'data' | 'patch';
   readonly #archiveBytes: number;
-  readonly #held = new KeyTable();
-  readonly #indices: NamedIndex[] = [];
+  readonly #earlier: EarlierObjects | undefined;
+  readonly #archives: NamedArchive[] = [];
   readonly #loose: IndexEntry[] = [];
   readonly #files = new Set<DurableFile>();
   #open: DurableFile | undefined;
@@ -60,16 +69,19 @@ export class ArchiveWriter {
     this.#folder = folder;
     this.#kind = kind;
     this.#archiveBytes = archiveBytes;
-    if (earlier === undefined) return;
-    this.#indices.push(...earlier.indices);
-    this.#loose.push(...earlier.loose);
-    for (const { bytes } of earlier.indices) for (const { ekey } of decodeArchiveIndex(bytes)) this.#held.add(ekey);
-    for (const { ekey } of earlier.loose) this.#held.add(ekey);
+    this.#earlier = earlier;
+    this.#archives.push(...(earlier?.archives ?? []));
+    this.#loose.push(...(earlier?.loose ?? []));
   }
 
-  /** Whether the folder has an object. */
+  /** Where temporary files may lie. */
+  get temporary(): string {
+    return this.#folder.out;
+  }
+
+  /** Whether the folder had an object before. */
   has(ekey: string): boolean {
-    return this.#held.numberOf(fromHex(ekey)) >= 0;
+    return this.#earlier?.has(ekey) ?? false;
   }
 
   /** Takes an object that the folder does not have. */
@@ -79,18 +91,15 @@ export class ArchiveWriter {
   }
 
   #append(ekey: string, bytes: Uint8Array): void {
-    if ((this.#open?.size ?? 0) + bytes.length > this.#archiveBytes) this.endArchive();
+    const isFull = (this.#open?.size ?? 0) + bytes.length > this.#archiveBytes;
+    if (isFull || this.#entries.count === mostEntries) this.endArchive();
     this.#open ??= new DurableFile(this.#folder.out);
-    const key = fromHex(ekey);
-    this.#held.add(key);
-    this.#entries.add(key, bytes.length, this.#open.size);
+    this.#entries.add(fromHex(ekey), bytes.length, this.#open.size);
     this.#open.append(bytes);
   }
 
   #listLoose(ekey: string, size: number): void {
-    const key = fromHex(ekey);
-    this.#held.add(key);
-    this.#loose.push({ ekey: key, size, offset: 0, archive: 0 });
+    this.#loose.push({ ekey: fromHex(ekey), size, offset: 0, archive: 0 });
   }
 
   /** Takes an object that is to be an object of its own on the CDN. */
@@ -125,23 +134,41 @@ export class ArchiveWriter {
     this.#open.finish(join(this.#folder.out, objectPath(this.#named(index.name))));
     this.#endOpen();
     this.#putIndex(index);
-    this.#indices.push(index);
+    this.#archives.push({ name: index.name, indexSize: index.bytes.length });
     this.#entries = new ArchiveEntries();
   }
 
-  /** Ends the last archive and writes the file index. */
-  finish(): DataObjects {
+  /** Ends the last archive and writes the file index, step by step. */
+  *finish(): Generator<void, DataObjects> {
     this.endArchive();
-    const indices = this.#indices.sort((a, b) => (a.name < b.name ? -1 : 1));
+    const archives = this.#archives.sort((a, b) => (a.name < b.name ? -1 : 1));
     return {
-      archives: indices.map(({ name, bytes }) => ({ name, indexSize: bytes.length })),
-      archiveGroup:
-        indices.length === 0
-          ? undefined
-          : encodeArchiveGroup(indices.map(({ bytes, name }) => decodeArchiveIndex(bytes, name))).name,
+      archives,
+      archiveGroup: archives.length === 0 ? undefined : yield* this.#groupName(),
       fileIndex: this.#loose.length === 0 ? undefined : this.#putFileIndex(),
       looseCount: this.#loose.length,
     };
+  }
+
+  /** The indices are read again: together they may be larger than memory should be. */
+  *#groupName(): Generator<void, string> {
+    const group = new ArchiveGroupEncoder();
+    for (const { name } of this.#archives) {
+      yield;
+      const path = join(this.#folder.out, objectPath({ ...this.#named(name), suffix: '.index' }));
+      group.add(
+        decodeArchiveIndex(
+          reading(path, () => new Uint8Array(fs.readFileSync(path))),
+          name,
+        ),
+      );
+    }
+    const pieces = group.encode();
+    for (;;) {
+      yield;
+      const piece = pieces.next();
+      if (piece.done === true) return piece.value;
+    }
   }
 
   /** Lets go of what is not finished. */
@@ -170,11 +197,17 @@ export class ArchiveWriter {
   }
 }
 
+/** Entries of an archive at most: whoever reads its index, or writes it, has it in memory. */
+const mostEntries = 1 << 18;
 const keySize = 16;
 
 /** The entries of an archive, as rows of key, size and offset: of small files there are a million. */
 class ArchiveEntries implements Iterable<IndexEntry> {
   readonly #rows = new GrowingRecords(keySize + 8);
+
+  get count(): number {
+    return this.#rows.count;
+  }
 
   add(ekey: Uint8Array, size: number, offset: number): void {
     const row = this.#rows.at(this.#rows.add());

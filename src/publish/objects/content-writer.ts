@@ -9,10 +9,10 @@ export interface EncodedOnDisk extends EncodedContent {
   head: Uint8Array;
 }
 
-/** Puts every encoding once, into an archive or loose, and remembers it for the encoding file. */
+/** Puts every encoding once, into an archive or loose, and remembers it for the encoding file. Needs `close`. */
 export class ContentWriter {
   readonly archives: ArchiveWriter;
-  readonly contents = new Contents();
+  readonly contents: Contents;
   /** Encoded. */
   bytes = 0;
   /** Of these: what the folder did not have. */
@@ -20,11 +20,12 @@ export class ContentWriter {
 
   constructor(archives: ArchiveWriter) {
     this.archives = archives;
+    this.contents = new Contents(archives.temporary);
   }
 
   /** Remembers an object that the folder has. */
   know(content: EncodedContent): EncodedContent {
-    if (this.contents.numberOf(content.ekey) >= 0) return content;
+    if (this.contents.numberOf(content) >= 0) return content;
     this.contents.add(content);
     this.bytes += content.encodedSize;
     return content;
@@ -46,8 +47,14 @@ export class ContentWriter {
     return content;
   }
 
+  /** Lets go of what is not finished, and forgets the contents. */
+  close(): void {
+    this.archives.close();
+    this.contents.close();
+  }
+
   #isNew(content: EncodedContent): boolean {
-    if (this.contents.numberOf(content.ekey) >= 0) return false;
+    if (this.contents.numberOf(content) >= 0) return false;
     this.know(content);
     if (this.archives.has(content.ekey)) return false;
     this.added.objects += 1;

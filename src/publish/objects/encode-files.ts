@@ -1,10 +1,8 @@
 import { breathe } from '../../core/breathe.ts';
-import { fromHex, toHex } from '../../core/bytes.ts';
 import { isDamage, isNotFound, resultUnless } from '../../core/errors.ts';
-import { md5, md5Hasher, md5Hex } from '../../core/hash.ts';
-import { KeyTable } from '../../core/tables/key-table.ts';
-import type { EarlierBuild } from '../earlier-build.ts';
-import { bytesContent, type Content, openContent } from '../encode/content.ts';
+import { md5Hex } from '../../core/hash.ts';
+import type { EarlierBuild } from '../earlier/earlier-build.ts';
+import { bytesContent, type Content, hashContent, openContent } from '../encode/content.ts';
 import type { EncodedBytes, EncodedContent } from '../encode/encode-content.ts';
 import { encodeInMemory, encodeOnDisk, memoryBytes, type ToEncode } from '../encode/encode-object.ts';
 import { type Encoder, encodingWeight } from '../encode/encoder.ts';
@@ -33,8 +31,8 @@ type Encoded = EncodedContent | EncodedBytes | EncodedOnDisk;
 
 interface Outcome {
   file: PublishFile;
-  /** What the content and its encoding are known by. */
-  id: Uint8Array;
+  /** What the content and its encoding are known by while it is encoded. */
+  id: string;
   encoded: Encoded;
   patch?: MadePatch | undefined;
   /** Its bytes were told of while it was encoded. */
@@ -48,27 +46,27 @@ interface MadePatch {
 
 /** A request costs more than a patch of less saves. */
 const leastPatchedBytes = 512;
-const hashBytes = 1 << 20;
 
-/** Encodes and puts files, in their order, and gives those of the root their ids. @throws E_USAGE for a file that cannot be published */
+/** Encodes and puts files, in their order, and gives those of the root their ids. What it gives needs `close`. @throws E_USAGE for a file that cannot be published */
 export async function encodeFiles(published: Iterable<PublishFile>, work: EncodeWork): Promise<EncodedFiles> {
   const { data, encoder } = work;
-  const done = new EncodedFiles(data.contents);
+  const done = new EncodedFiles(data.contents, data.archives.temporary);
   const files = new FileEncoder(work);
   try {
     for await (const outcome of inOrder(files.start(published), encoder.windowBytes)) {
-      const { size, ekey } = files.put(outcome);
-      done.add(outcome.file, ekey);
-      work.onProgress?.({ bytes: outcome.told === undefined ? size : 0, files: 1 });
+      const content = files.put(outcome);
+      done.add(outcome.file, content);
+      work.onProgress?.({ bytes: outcome.told === undefined ? content.size : 0, files: 1 });
     }
+    if (work.root === 'wow') done.numberAll();
+    return done;
   } catch (error) {
     // Nothing is to write into files that are closed next.
     await encoder.end();
     await files.settled();
+    done.close();
     throw error;
   }
-  if (work.root === 'wow') done.numberAll();
-  return done;
 }
 
 function put(encoded: Encoded, data: ContentWriter): EncodedContent {
@@ -81,9 +79,6 @@ class FileEncoder {
   readonly #work: EncodeWork;
   /** Encodings that have begun and are not put, by content and spec: equal files are encoded once. */
   readonly #begun = new Map<string, Promise<EncodedContent>>();
-  /** Those that are put, and which of the contents each is. */
-  readonly #done = new KeyTable();
-  readonly #contentOf: number[] = [];
 
   constructor(work: EncodeWork) {
     this.#work = work;
@@ -94,8 +89,7 @@ class FileEncoder {
     const { data, patches } = this.#work;
     const content = put(encoded, data);
     if (patch !== undefined) patches.put(patch.source, content, patch.bytes);
-    this.#begun.delete(toHex(id));
-    if (this.#done.add(id) === this.#contentOf.length) this.#contentOf.push(data.contents.numberOf(content.ekey));
+    this.#begun.delete(id);
     return content;
   }
 
@@ -154,8 +148,9 @@ class FileEncoder {
     encode: (one: ToEncode) => Promise<Encoded>,
   ): Started<Outcome> & { isKnown: boolean } {
     const especs = especsFor(this.#work.especs, ckey, file.key);
-    const id = idOf(ckey, file.key === undefined ? undefined : especs[0]);
-    const known = this.#knownAs(id) ?? this.#work.earlier?.find(ckey, especs);
+    const id = `${ckey} ${especs[0]}`;
+    const { data, earlier } = this.#work;
+    const known = this.#begun.get(id) ?? data.contents.find(ckey, especs) ?? earlier?.find(ckey, especs);
     if (known !== undefined) {
       const result = Promise.resolve(known).then((encoded) => ({ file, id, encoded }));
       // It takes next to nothing, and so that not too many wait it counts as an empty file does.
@@ -165,15 +160,10 @@ class FileEncoder {
     // Without its bytes, which are let go of when they are written.
     const facts = begun.then(({ ekey, size, encodedSize, espec }) => ({ ckey, ekey, size, encodedSize, espec }));
     facts.catch(() => {});
-    this.#begun.set(toHex(id), facts);
+    this.#begun.set(id, facts);
     const result = begun.then((encoded) => ({ file, id, encoded }));
     result.catch(() => {});
     return { weight, result, isKnown: false };
-  }
-
-  #knownAs(id: Uint8Array): Promise<EncodedContent> | EncodedContent | undefined {
-    const number = this.#done.numberOf(id);
-    return number < 0 ? this.#begun.get(toHex(id)) : this.#work.data.contents.at(this.#contentOf[number]!);
   }
 
   /** A patch says what it changes: of an encrypted file there is none. @returns what makes it */
@@ -200,18 +190,4 @@ function isLost(error: unknown): boolean {
 
 function withTold(outcome: Outcome): Outcome {
   return { ...outcome, told: true };
-}
-
-async function hashContent(content: Content, signal: AbortSignal | undefined): Promise<string> {
-  const hasher = md5Hasher();
-  for (let offset = 0; offset < content.size; offset += hashBytes) {
-    hasher.update(content.read(offset, Math.min(hashBytes, content.size - offset)));
-    await breathe(signal);
-  }
-  return toHex(hasher.digest());
-}
-
-/** What a content is known by: its ckey, and of an encrypted one the spec with its key. */
-function idOf(ckey: string, espec: string | undefined): Uint8Array {
-  return espec === undefined ? fromHex(ckey) : md5(new TextEncoder().encode(`${ckey} ${espec}`));
 }

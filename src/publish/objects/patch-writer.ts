@@ -21,6 +21,8 @@ export class PatchWriter {
   readonly #folder: CdnFolder;
   readonly #archives: ArchiveWriter;
   readonly #files = new Map<string, PatchedFile>();
+  /** Those that were put: two contents may have one patch. */
+  readonly #keys = new Set<string>();
 
   /** @param archiveBytes size that no archive exceeds */
   constructor(folder: CdnFolder, archiveBytes: number) {
@@ -32,7 +34,8 @@ export class PatchWriter {
   put(source: EncodedContent, { ckey, size, encodedSize }: EncodedContent, patch: Uint8Array): void {
     if (source.ckey === ckey || this.#files.has(ckey) || patch.length >= encodedSize) return;
     const key = md5Hex(patch);
-    if (!this.#archives.has(key)) this.#archives.add(key, patch);
+    if (!this.#keys.has(key)) this.#archives.add(key, patch);
+    this.#keys.add(key);
     this.added.objects += 1;
     this.added.bytes += patch.length;
     const from = { sourceEkey: fromHex(source.ekey), sourceSize: source.size };
@@ -40,8 +43,8 @@ export class PatchWriter {
     this.#files.set(ckey, { targetCkey: fromHex(ckey), targetSize: size, patches });
   }
 
-  /** Ends the archives and writes the patch manifest and config. Undefined when there is no patch. */
-  finish({ encoding, install, download, size }: Manifests): BuildPatches | undefined {
+  /** Ends the archives and writes the patch manifest and config, step by step. Undefined when there is no patch. */
+  *finish({ encoding, install, download, size }: Manifests): Generator<void, BuildPatches | undefined> {
     if (this.#files.size === 0) return undefined;
     const { ckey, ekey, ...sizes } = encoding;
     const bytes = encodePatchManifest({
@@ -58,7 +61,7 @@ export class PatchWriter {
     });
     this.#put('config', md5Hex(config), config);
     const manifest = { name, size: bytes.length };
-    return { manifest, config: md5Hex(config), objects: this.#archives.finish() };
+    return { manifest, config: md5Hex(config), objects: yield* this.#archives.finish() };
   }
 
   /** Lets go of an archive that is not finished. */

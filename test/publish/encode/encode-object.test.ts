@@ -1,26 +1,42 @@
-import { readFileSync } from 'node:fs';
+import { randomBytes } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { md5Hex } from '../../../src/core/hash.ts';
 import { decodeBlte } from '../../../src/formats/blte/decode.ts';
 import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
 import { bytesContent } from '../../../src/publish/encode/content.ts';
-import { encodeWith } from '../../../src/publish/encode/encode-content.ts';
+import { type EncodedContent, encodeWith } from '../../../src/publish/encode/encode-content.ts';
 import { encodeInMemory, encodeOnDisk } from '../../../src/publish/encode/encode-object.ts';
 import { Encoder } from '../../../src/publish/encode/encoder.ts';
 import { especsFor, maxChunkBytes, usualEspecs } from '../../../src/publish/encode/espec-choice.ts';
-import { makeEncoding } from '../../../src/publish/manifests/manifests.ts';
+import { writeEncoding } from '../../../src/publish/manifests/encoding-file.ts';
 import { ArchiveWriter } from '../../../src/publish/objects/archive-writer.ts';
+import { Contents } from '../../../src/publish/objects/contents.ts';
+import { allSteps } from '../../support/all-steps.ts';
+import { builtModule, threadProgram } from '../../support/built-module.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
 const encoder = new Encoder({});
+const built = builtModule('src/publish/encode/encode-worker.ts');
 
 function objectsIn(folder: string): { archives: ArchiveWriter; bytesOf: (ekey: string) => Uint8Array } {
   const archives = new ArchiveWriter({ out: scratch(folder), cdnPath: 'tpr/game' }, 'data', 1 << 20);
   const bytesOf = (ekey: string): Uint8Array =>
     readFileSync(join(scratch(folder), 'tpr/game/data', ekey.slice(0, 2), ekey.slice(2, 4), ekey));
   return { archives, bytesOf };
+}
+
+function encodingOf(contents: readonly EncodedContent[]): Uint8Array {
+  const known = new Contents(scratch('temporary'));
+  for (const content of contents) known.add(content);
+  const file = allSteps(writeEncoding(known, scratch('temporary')));
+  const bytes = file.read(0, file.size);
+  file.close();
+  known.close();
+  expect(readdirSync(scratch('temporary'))).toEqual([]);
+  return bytes;
 }
 
 test('a manifest that is encoded on disk is the same object as in memory', async () => {
@@ -31,7 +47,7 @@ test('a manifest that is encoded on disk is the same object as in memory', async
     encodedSize: i + 9,
     espec: i % 2 === 0 ? 'n' : 'z',
   }));
-  const bytes = makeEncoding(contents);
+  const bytes = encodingOf(contents);
   const { ownEspec } = decodeEncoding(bytes);
   const wanted = encodeWith(bytes, ownEspec);
   const { archives, bytesOf } = objectsIn('cdn');
@@ -49,6 +65,33 @@ test('a manifest that is encoded on disk is the same object as in memory', async
   expect(again).toMatchObject(inMemory);
   archives.close();
 });
+
+test.each([0, 2])(
+  'with %d threads a plain chunk of many MB is read piece by piece, and comes out as it would whole',
+  async (threads) => {
+    const workerUrl = threadProgram(scratch(`threads${threads}`), 'encode-worker', built);
+    const encoder = new Encoder({ threads, workerUrl });
+    const bytes = randomBytes((9 << 20) + 777);
+    const espec = `b:{100=z,${9 << 20}=n,*=z}`;
+    const asked: number[] = [];
+    const { read, ...facts } = bytesContent('large', bytes);
+    const content = {
+      ...facts,
+      read: (offset: number, size: number) => {
+        asked.push(size);
+        return read(offset, size);
+      },
+    };
+    const { archives, bytesOf } = objectsIn(`plain${threads}`);
+    const one = { content, ckey: md5Hex(bytes), especs: [espec], isLarge: true };
+    const { file, head, ekey } = await encodeOnDisk(one, { encoder, archives });
+    archives.addFile(ekey, file, head);
+    expect(Buffer.compare(bytesOf(ekey), encodeWith(bytes, espec).bytes)).toBe(0);
+    expect(Math.max(...asked)).toBe(1 << 20);
+    archives.close();
+    await encoder.end();
+  },
+);
 
 test('of what a person chose no chunk is larger than readers should have to hold', async () => {
   const { archives } = objectsIn('large');

@@ -1,9 +1,14 @@
+import { concatBytes } from '../../../src/core/bytes.ts';
 import type { TactKey } from '../../../src/formats/configs/key-list.ts';
 import { decodeDownload, encodeDownload } from '../../../src/formats/manifests/download.ts';
 import { decodeEncoding } from '../../../src/formats/manifests/encoding/decode.ts';
 import { type EncodedContent, encodeWith, type Manifests } from '../../../src/publish/encode/encode-content.ts';
-import { makeDownloadAndSize, makeEncoding, makeInstall } from '../../../src/publish/manifests/manifests.ts';
-import type { EncodedFile } from '../../../src/publish/objects/encoded-files.ts';
+import type { PublishFile } from '../../../src/publish/files/publish-file.ts';
+import { writeEncoding } from '../../../src/publish/manifests/encoding-file.ts';
+import { ListedObjects, makeInstall } from '../../../src/publish/manifests/manifests.ts';
+import { Contents } from '../../../src/publish/objects/contents.ts';
+import { EncodedFiles } from '../../../src/publish/objects/encoded-files.ts';
+import { allSteps } from '../all-steps.ts';
 import { fileContent, stream } from './content.ts';
 import type { TreeObjects } from './objects.ts';
 import type { TreeOptions } from './options.ts';
@@ -47,17 +52,44 @@ export function makeBuild(which: 'a' | 'b', plan: TreePlan, objects: TreeObjects
   const tvfs = options.layout === 'tvfs' ? putTvfs([...tvfsFiles(rows), ...pieced], putManifest) : [];
   const root = putManifest(makeRoot(which, rows, options));
   const listed = [...rows.flatMap(rowFiles), ...install.map(installFile), ...pieced.flatMap(piecesOf)];
-  const installManifest = putManifest(makeInstall(listed));
-  const lists = makeDownloadAndSize(listed, [root, installManifest, ...tvfs]);
-  const download = putManifest(asVersion(lists.download, options.downloadVersions[which === 'a' ? 0 : 1]));
-  const size = putManifest(lists.size);
-  const manifests = { root, install: installManifest, download, size };
-  const all = [...listed.map(({ content }) => content), ...tvfs, ...Object.values(manifests)];
-  const contents = [...new Map(all.map((content) => [content.ekey, content])).values()];
-  const bytes = makeEncoding(contents);
+  const temporary = objects.data.archives.temporary;
+  // Of this build alone: the objects of a tree are those of two.
+  const known = new Contents(temporary);
+  const contents: EncodedContent[] = [];
+  const know = (content: EncodedContent): void => {
+    if (known.numberOf(content) >= 0) return;
+    known.add(content);
+    contents.push(content);
+  };
+  const files = new EncodedFiles(known, temporary);
+  for (const { file, content } of listed) {
+    know(content);
+    files.add(file, content);
+  }
+  for (const one of [...tvfs, root]) know(one);
+  const installManifest = putManifest(makeInstall(files));
+  know(installManifest);
+  const lists = new ListedObjects(files, [root, installManifest, ...tvfs]);
+  const version = options.downloadVersions[which === 'a' ? 0 : 1];
+  const download = putManifest(asVersion(concatBytes([...lists.download()]), version));
+  const size = putManifest(concatBytes([...lists.size()]));
+  for (const one of [download, size]) know(one);
+  const written = allSteps(writeEncoding(known, temporary));
+  const bytes = written.read(0, written.size);
+  for (const one of [written, files, known]) one.close();
   const encoding = objects.data.put(encodeWith(bytes, decodeEncoding(bytes).ownEspec), true);
-  return { rows, install, manifests: { ...manifests, encoding }, tvfs, contents };
+  return { rows, install, manifests: { root, install: installManifest, download, size, encoding }, tvfs, contents };
 }
+
+/** A file that manifests list, and its content. */
+interface Listed {
+  file: PublishFile;
+  content: EncodedContent;
+}
+
+const read = (): never => {
+  throw new Error('it is encoded');
+};
 
 function storeOne(objects: TreeObjects, bytes: Uint8Array, isLoose: boolean): EncodedContent {
   const [content] = objects.store(bytes, { encoding: 'bz', isLoose });
@@ -125,17 +157,18 @@ function makeRoot(which: 'a' | 'b', rows: readonly TreeRow[], { layout, rootForm
   return new TextEncoder().encode(stream(`${seed}|${which}|root`, 16).toString('hex'));
 }
 
-function rowFiles({ file, locale, encodings }: TreeRow): EncodedFile[] {
+function rowFiles({ file, locale, encodings }: TreeRow): Listed[] {
   const tags = tagsOfClass(locale === '' || locale === twin ? file.tagClass : locale);
-  return encodings.map((content) => ({ name: file.name, content, tags, priority: file.priority }));
+  return encodings.map((content) => ({ file: { name: file.name, tags, priority: file.priority, read }, content }));
 }
 
-function installFile({ path, tagClass, content }: TreeBuild['install'][number]): EncodedFile {
-  return { name: path.replaceAll('\\', '/'), content, install: true, tags: tagsOfClass(tagClass), priority: -1 };
+function installFile({ path, tagClass, content }: TreeBuild['install'][number]): Listed {
+  const name = path.replaceAll('\\', '/');
+  return { file: { name, install: true, tags: tagsOfClass(tagClass), priority: -1, read }, content };
 }
 
-function piecesOf({ path, pieces }: PiecedFile): EncodedFile[] {
-  return pieces.map((content) => ({ name: path, content, tags: tagsOfClass('all'), priority: 1 }));
+function piecesOf({ path, pieces }: PiecedFile): Listed[] {
+  return pieces.map((content) => ({ file: { name: path, tags: tagsOfClass('all'), priority: 1, read }, content }));
 }
 
 /** A download manifest in another version of its format. */

@@ -11,6 +11,7 @@ import {
 } from '../../../src/publish/manifests/configs.ts';
 import { type CdnFolder, putObject } from '../../../src/publish/objects/archive-writer.ts';
 import { type BuildPatches, PatchWriter } from '../../../src/publish/objects/patch-writer.ts';
+import { allSteps } from '../all-steps.ts';
 import { makeBuild, rowContent, type TreeBuild, type TreePlan } from './build.ts';
 import { writeClient } from './client.ts';
 import { stream } from './content.ts';
@@ -37,9 +38,9 @@ export function makeOwnTree(root: string, host: string, args: readonly string[])
   const objects = new TreeObjects(folder, options);
   const a = makeBuild('a', plan, objects);
   addForeign(objects, options);
-  const dataOfA = objects.data.archives.finish();
+  const dataOfA = allSteps(objects.data.archives.finish());
   const b = makeBuild('b', plan, objects);
-  const dataOfB = objects.data.archives.finish();
+  const dataOfB = allSteps(objects.data.archives.finish());
   const patches = makePatches(folder, { a, b }, plan);
 
   const put = ({ name, bytes }: NamedConfig): string => {
@@ -62,6 +63,7 @@ export function makeOwnTree(root: string, host: string, args: readonly string[])
     const of = { buildConfig: build.b, cdnConfig: configs.cdn.b, keyRing: configs.keyring, version: versionOf('b') };
     writeClient(root, { build: b, ...of, host, segment: options.segment });
   }
+  objects.data.close();
 }
 
 function planKeys({ keys, seed }: TreeOptions): TactKey[] {
@@ -92,7 +94,7 @@ function makePatches(
     const patch = makeZbsdiff(rowContent(source, options), rowContent(row, options));
     writer.put(source.encodings[0]!, row.encodings[0]!, patch);
   }
-  return writer.finish(b.manifests);
+  return allSteps(writer.finish(b.manifests));
 }
 
 function buildConfigOf(which: 'a' | 'b', { manifests, tvfs }: TreeBuild, patches?: BuildPatches): NamedConfig {

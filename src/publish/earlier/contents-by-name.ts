@@ -1,0 +1,65 @@
+import { compareBytes, toHex } from '../../core/bytes.ts';
+import { md5 } from '../../core/hash.ts';
+import { GrowingFile } from '../../files/growing-file.ts';
+import { SortedRuns } from '../../files/sorted/sorted-runs.ts';
+
+const keySize = 16;
+/** The MD5 of a name, and the ckey of its content. */
+const rowSize = 2 * keySize;
+/** Rows of which the first is in memory, too. */
+const rowsInPage = 128;
+
+/** The ckeys of many names, on disk. A name is its MD5. Needs `close`. */
+export class ContentsByName {
+  readonly #rows: GrowingFile;
+  /** The first key of each page. */
+  readonly #firsts: Uint8Array[] = [];
+
+  /** @throws E_STORE_FULL, E_STORE, and as the names do */
+  constructor(names: Iterable<{ name: string; ckey: Uint8Array }>, temporary: string) {
+    this.#rows = new GrowingFile(temporary);
+    const runs = new SortedRuns(temporary, { stride: rowSize, keySize });
+    let isWhole = false;
+    try {
+      for (const { name, ckey } of names) {
+        const row = runs.add();
+        row.set(md5(utf8.encode(name)));
+        row.set(ckey, keySize);
+      }
+      for (const row of runs.rows()) {
+        if (this.#rows.size % (rowsInPage * rowSize) === 0) this.#firsts.push(row.slice(0, keySize));
+        this.#rows.append(row);
+      }
+      isWhole = true;
+    } finally {
+      runs.close();
+      if (!isWhole) this.close();
+    }
+  }
+
+  /** The ckey of a name, spelt as it is. */
+  find(name: string): string | undefined {
+    const key = md5(utf8.encode(name));
+    let [low, high] = [0, this.#firsts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (compareBytes(this.#firsts[middle]!, key) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    if (low === 0) return undefined;
+    const start = (low - 1) * rowsInPage * rowSize;
+    const page = this.#rows.read(start, Math.min(rowsInPage * rowSize, this.#rows.size - start));
+    for (let at = 0; at < page.length; at += rowSize) {
+      const row = page.subarray(at, at + rowSize);
+      if (compareBytes(row.subarray(0, keySize), key) === 0) return toHex(row.subarray(keySize));
+    }
+    return undefined;
+  }
+
+  /** Forgets everything. */
+  close(): void {
+    this.#rows.close();
+  }
+}
+
+const utf8 = new TextEncoder();

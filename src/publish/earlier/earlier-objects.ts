@@ -1,0 +1,154 @@
+import * as fs from 'node:fs';
+import { join } from 'node:path';
+import { breathe } from '../../core/breathe.ts';
+import { fromHex, toHex, u32At } from '../../core/bytes.ts';
+import { isNotFound, PakratError } from '../../core/errors.ts';
+import { RecordTable } from '../../core/tables/record-table.ts';
+import { reading, withReads } from '../../files/read-at.ts';
+import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
+import { decodeArchiveIndex, findInPage, type IndexEntry } from '../../formats/indices/archive-index.ts';
+import type { IndexLayout } from '../../formats/indices/index-layout.ts';
+import { type ObjectName, objectPath } from '../../store/layout.ts';
+import type { CdnFolder, EarlierObjects, NamedArchive } from '../objects/archive-writer.ts';
+
+/** An archive. Of its index there are the last key of each page in memory. */
+interface Archive extends NamedArchive {
+  layout: IndexLayout;
+  lastKeys: RecordTable;
+}
+
+/** Where the bytes of an object lie. */
+export interface ObjectPlace {
+  path: string;
+  offset: number;
+  size: number;
+}
+
+/** The objects that a CDN folder has of the builds of a product. All indices were checked; of each of their entries four bytes are in memory. */
+export class FolderObjects implements EarlierObjects {
+  readonly archives: readonly Archive[];
+  readonly loose: readonly IndexEntry[];
+  readonly #folder: CdnFolder;
+  /** How the keys of all begin, ascending. */
+  readonly #starts: Uint32Array;
+
+  private constructor(folder: CdnFolder, found: Pick<FolderObjects, 'archives' | 'loose'>, starts: Uint32Array) {
+    this.#folder = folder;
+    this.archives = found.archives;
+    this.loose = found.loose;
+    this.#starts = starts;
+  }
+
+  /** Reads the indices that a CDN config names. @throws E_FORMAT…, E_INTEGRITY, E_NOT_FOUND where something is damaged or not there; E_STORE, E_ABORTED */
+  static async open(
+    folder: CdnFolder,
+    { archives: names, fileIndex }: CdnConfig,
+    signal: AbortSignal | undefined,
+  ): Promise<FolderObjects> {
+    const archives: Archive[] = [];
+    const starts: Uint32Array[] = [];
+    for (const name of names) {
+      await breathe(signal);
+      const index = decodeArchiveIndex(readObject(folder, indexOf(name)), name);
+      const { bytes, stride, count } = index.toc.lastKeys;
+      // Copies: the index is let go of.
+      const lastKeys = new RecordTable(bytes.slice(0, stride * count), stride, count);
+      archives.push({ name, indexSize: index.bytes.length, layout: index.layout, lastKeys });
+      starts.push(Uint32Array.from({ length: index.count }, (_, i) => u32At(index.keyAt(i), 0)));
+    }
+    const loose =
+      fileIndex === undefined ? [] : [...decodeArchiveIndex(readObject(folder, indexOf(fileIndex)), fileIndex)];
+    starts.push(Uint32Array.from(loose, ({ ekey }) => u32At(ekey, 0)));
+    for (const hash of [...names, ...loose.map(({ ekey }) => toHex(ekey))]) {
+      const path = pathIn(folder, { kind: 'data', hash });
+      if (!fs.existsSync(path)) throw lacks(folder, path);
+    }
+    return new FolderObjects(folder, { archives, loose }, sorted(starts));
+  }
+
+  has(ekey: string): boolean {
+    return this.#mayHave(fromHex(ekey)) && (this.#inArchive(ekey) !== undefined || this.#isLoose(ekey));
+  }
+
+  /** Where an object lies; a loose one is all of its file. @throws E_NOT_FOUND, E_STORE */
+  placeOf(ekey: string): ObjectPlace {
+    const found = this.#inArchive(ekey);
+    if (found !== undefined) return found;
+    const path = pathIn(this.#folder, { kind: 'data', hash: ekey });
+    if (!fs.existsSync(path)) throw lacks(this.#folder, path);
+    return { path, offset: 0, size: reading(path, () => fs.statSync(path).size) };
+  }
+
+  #inArchive(ekey: string): ObjectPlace | undefined {
+    const key = fromHex(ekey);
+    for (const { name, layout, lastKeys } of this.archives) {
+      const page = lastKeys.lowerBound(key);
+      if (page === layout.pageCount) continue;
+      const place = {
+        path: pathIn(this.#folder, indexOf(name)),
+        offset: page * layout.pageSize,
+        size: layout.pageSize,
+      };
+      const entry = findInPage(readPlace(place), key, layout);
+      if (entry === undefined) continue;
+      return { path: pathIn(this.#folder, { kind: 'data', hash: name }), offset: entry.offset, size: entry.size };
+    }
+    return undefined;
+  }
+
+  #isLoose(ekey: string): boolean {
+    const key = fromHex(ekey);
+    return this.loose.some((one) => Buffer.compare(one.ekey, key) === 0);
+  }
+
+  #mayHave(key: Uint8Array): boolean {
+    const start = u32At(key, 0);
+    let [low, high] = [0, this.#starts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.#starts[middle]! < start) low = middle + 1;
+      else high = middle;
+    }
+    return this.#starts[low] === start;
+  }
+}
+
+function sorted(parts: readonly Uint32Array[]): Uint32Array {
+  const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all.sort();
+}
+
+function indexOf(hash: string): Omit<ObjectName, 'cdnPath'> {
+  return { kind: 'data', hash, suffix: '.index' };
+}
+
+/** All bytes of an object of a folder. @throws E_NOT_FOUND for one that it lacks, E_STORE */
+export function readObject(folder: CdnFolder, name: Omit<ObjectName, 'cdnPath'>): Uint8Array {
+  const path = pathIn(folder, name);
+  try {
+    return reading(path, () => new Uint8Array(fs.readFileSync(path)));
+  } catch (error) {
+    throw isNotFound(error) ? lacks(folder, path) : error;
+  }
+}
+
+/** The bytes of a place. @throws E_FORMAT_TRUNCATED, E_NOT_FOUND, E_STORE */
+export function readPlace({ path, offset, size }: ObjectPlace): Uint8Array {
+  return reading(path, () => withReads(path, (read) => read(offset, size)));
+}
+
+function lacks({ out }: CdnFolder, path: string): PakratError {
+  return new PakratError('E_NOT_FOUND', `the live build in ${out} lacks ${path}`, {
+    hint: 'Put it back, or publish into an empty folder.',
+    data: { path },
+  });
+}
+
+function pathIn({ out, cdnPath }: CdnFolder, name: Omit<ObjectName, 'cdnPath'>): string {
+  return join(out, objectPath({ cdnPath, ...name }));
+}
