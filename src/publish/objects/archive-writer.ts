@@ -1,9 +1,9 @@
-import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { fromHex, u32At, writeU32 } from '../../core/bytes.ts';
 import { GrowingRecords } from '../../core/tables/growing-records.ts';
+import { ReusedBytes } from '../../core/tables/large-bytes.ts';
 import { DurableFile, writeFileDurable } from '../../files/durable.ts';
-import { reading } from '../../files/read-at.ts';
+import { reading, readWhole } from '../../files/read-at.ts';
 import { ArchiveGroupEncoder } from '../../formats/indices/archive-group.ts';
 import { decodeArchiveIndex, encodeArchiveIndex, type IndexEntry } from '../../formats/indices/archive-index.ts';
 import type { NamedIndex } from '../../formats/indices/index-layout.ts';
@@ -153,12 +153,13 @@ export class ArchiveWriter {
   /** The indices are read again: together they may be larger than memory should be. */
   *#groupName(): Generator<void, string> {
     const group = new ArchiveGroupEncoder();
+    const memory = new ReusedBytes();
     for (const { name } of this.#archives) {
       yield;
       const path = join(this.#folder.out, objectPath({ ...this.#named(name), suffix: '.index' }));
       group.add(
         decodeArchiveIndex(
-          reading(path, () => new Uint8Array(fs.readFileSync(path))),
+          reading(path, () => readWhole(path, memory)),
           name,
         ),
       );
