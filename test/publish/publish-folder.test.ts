@@ -363,6 +363,24 @@ describeTmpfs('a full disk', () => {
       expect(openPublished(disk, 'mygame').files()).toEqual(treeOf(game));
     });
   });
+
+  test('is told as such wherever it is noticed: while names are listed, and contents and manifests written', async () => {
+    const names = Array.from({ length: 400 }, (_, i) => `${'folder'.repeat(30)}/${'name'.repeat(40)}${i}`);
+    const { game } = folders(Object.fromEntries(names.map((name) => [name, name])));
+    await withTmpfs('64k', async (disk, resize) => {
+      let failed = 0;
+      for (let size = 64; ; size += 48) {
+        resize(`${size}k`);
+        const result = await publish(game, disk).catch((error: unknown) => error);
+        if (!(result instanceof Error)) break;
+        expect(result).toMatchObject({ code: 'E_STORE_FULL', hint: expect.stringMatching(/live still is/) });
+        expect(readdirSync(disk).filter((name) => name.endsWith('.tmp'))).toEqual([]);
+        failed += 1;
+      }
+      expect(failed).toBeGreaterThan(5);
+      expect(openPublished(disk, 'mygame').files()).toEqual(treeOf(game));
+    });
+  }, 60_000);
 });
 
 test('links are passed over, and told, and so is a glob that matches nothing', async () => {

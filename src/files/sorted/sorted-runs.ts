@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { uintAt } from '../../core/bytes.ts';
 import { sortRecords } from '../../core/sorting/sort-records.ts';
 import { giveBack } from '../../core/tables/large-bytes.ts';
-import { makeFolderDurable, writeAll } from '../durable.ts';
+import { inStore, makeFolderDurable, writeAll } from '../durable.ts';
 import { readAt } from '../read-at.ts';
 import { removeTemporary, temporaryName } from '../temporary.ts';
 
@@ -25,7 +25,7 @@ interface Run {
   word: number;
 }
 
-/** Sorts any number of records of one size in little memory: runs of them are sorted and put on disk, and merged as they are read. Needs `close`. */
+/** Sorts any number of records of one size in little memory: runs of them are sorted and put on disk, and merged as they are read. Needs `close`. Whatever adds or reads throws E_STORE_FULL and E_STORE. */
 export class SortedRuns {
   readonly #runRows: number;
   readonly #stride: number;
@@ -48,7 +48,7 @@ export class SortedRuns {
     this.#keySize = keySize;
     makeFolderDurable(temporary);
     this.#name = temporaryName(temporary);
-    this.#fd = fs.openSync(this.#name, 'wx+');
+    this.#fd = inStore(this.#name, () => fs.openSync(this.#name, 'wx+'));
     this.memory = Buffer.allocUnsafe(runRows * stride);
   }
 
@@ -77,7 +77,8 @@ export class SortedRuns {
     const start = this.#ends.at(-1) ?? 0;
     let end = start;
     for (const piece of pieces) {
-      writeAll(this.#fd, piece, end);
+      const at = end;
+      inStore(this.#name, () => writeAll(this.#fd, piece, at));
       end += piece.length;
     }
     if (end > start) this.#ends.push(end);

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { asBuffer, compareParts, u32At, writeU32 } from '../../core/bytes.ts';
 import { mergeSort } from '../../core/sorting/merge-sort.ts';
 import { giveBack } from '../../core/tables/large-bytes.ts';
-import { makeFolderDurable, writeAll } from '../durable.ts';
+import { inStore, makeFolderDurable, writeAll } from '../durable.ts';
 import { readAt } from '../read-at.ts';
 import { removeTemporary, temporaryName } from '../temporary.ts';
 
@@ -27,7 +27,7 @@ export interface SortedText {
 
 /**
  * Sorts any number of texts by their bytes in little memory; of equal ones the first that was added comes first. Runs of them are sorted and put
- * on disk, and merged as they are read. Needs `close`.
+ * on disk, and merged as they are read. Needs `close`. Whatever adds or reads throws E_STORE_FULL and E_STORE.
  */
 export class SortedTexts {
   readonly #name: string;
@@ -45,7 +45,7 @@ export class SortedTexts {
   constructor(temporary: string) {
     makeFolderDurable(temporary);
     this.#name = temporaryName(temporary);
-    this.#fd = fs.openSync(this.#name, 'wx+');
+    this.#fd = inStore(this.#name, () => fs.openSync(this.#name, 'wx+'));
   }
 
   /** Forgets everything. */
@@ -105,7 +105,7 @@ export class SortedTexts {
     if (this.#other.length < this.#filled) this.#other = Buffer.allocUnsafe(this.#memory.length);
     const sorted = inOrder(this.#memory, this.#starts.subarray(0, this.#count), this.#other);
     const from = this.#ends.at(-1) ?? 0;
-    writeAll(this.#fd, sorted.subarray(0, this.#filled), from);
+    inStore(this.#name, () => writeAll(this.#fd, sorted.subarray(0, this.#filled), from));
     this.#ends.push(from + this.#filled);
     this.#filled = 0;
     this.#count = 0;
