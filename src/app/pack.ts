@@ -1,7 +1,8 @@
 import type { PakOptions } from '../paks/index.ts';
-import type { PackFile, PackResult, PackSink } from '../paks/packing.ts';
+import type { PackResult } from '../paks/packing.ts';
+import type { SortedFiles } from '../paks/sorted-files.ts';
 import type { UnrealPackOptions } from '../paks/unreal/write/pack-plan.ts';
-import { makePak, type PackOptions, type PackReport, packKey } from '../sources/paks/make/make-pak.ts';
+import { makePak, type PackOptions, type PackReport, type PackTarget, packKey } from '../sources/paks/make/make-pak.ts';
 import type { NadeoHeaderOptions } from '../sources/paks/make/nadeo-pack-info.ts';
 import { type PakOpenOptions, readPakOptions, withStoredKeys } from './session/pak-options.ts';
 
@@ -35,7 +36,9 @@ type PackInputs = string | readonly string[];
 
 /** Makes a Quake PAK. @throws E_USAGE, E_NOT_FOUND, and as the writer does */
 export async function packQuake(out: string, inputs: PackInputs, options: PackOptions = {}): Promise<PackReport> {
-  const { writeQuakePak: write } = await import('../paks/quake/write.ts');
+  const { writeQuakePak } = await import('../paks/quake/write.ts');
+  const write = (files: SortedFiles, { sink }: PackTarget): Promise<PackResult> =>
+    writeQuakePak(files, sink, { signal: options.signal });
   return makePak(out, { family: 'quake', inputs, options, pak: likePak(options), form: {}, write });
 }
 
@@ -48,7 +51,7 @@ export async function packUnreal(
   const { writeUnrealPak } = await import('../paks/unreal/write/write.ts');
   const { version, compress, blockSize, mountPoint, encryptIndex = false, keyGuid, exact = false } = options;
   const form = { version, compress, blockSize, mountPoint, encryptIndex, keyGuid };
-  const write = async (files: PackFile[], sink: PackSink): Promise<PackResult> =>
+  const write = async (files: SortedFiles, { sink }: PackTarget): Promise<PackResult> =>
     writeUnrealPak(files, sink, { ...form, exact, key: await packKey(options.key, out) });
   return makePak(out, { family: 'unreal', inputs, options, pak: likePak(options), form, exact, write });
 }
@@ -59,7 +62,7 @@ export async function packNadeo(out: string, inputs: PackInputs, options: PackNa
   const { version = 3, compress } = options;
   const { readHeaderOptions } = await import('../sources/paks/make/nadeo-pack-info.ts');
   const info = like === undefined ? await readHeaderOptions(options, version) : {};
-  const write = async (files: PackFile[], sink: PackSink): Promise<PackResult> => {
+  const write = async (files: SortedFiles, { sink }: PackTarget): Promise<PackResult> => {
     const { writeNadeoPak } = await import('../paks/nadeo/write/write.ts');
     const isCompressed = compress !== 'none';
     return writeNadeoPak(files, sink, { version, info, compress: isCompressed, key: await packKey(key, out), signal });

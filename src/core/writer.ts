@@ -119,6 +119,13 @@ export class ByteWriter {
     return this.zeros(Math.max(0, size - this.#size));
   }
 
+  /** Forgets what was written; its memory is used again. */
+  clear(): void {
+    // What room is made for is zeros.
+    this.#bytes.fill(0, 0, this.#size);
+    this.#size = 0;
+  }
+
   /** All that was written, as a view, which holds until more is. */
   get written(): Uint8Array {
     return this.#bytes.subarray(0, this.#size);

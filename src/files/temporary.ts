@@ -39,6 +39,11 @@ export function isDeadMark(mark: string): boolean {
   return host === hostHash() && !isAlive(Number(pid), start);
 }
 
+/** True for the path of a temporary file of this thread, as {@link temporaryName} gave it. */
+export function isTemporary(path: string): boolean {
+  return open.has(path);
+}
+
 /** Removes a temporary file, if it is there. */
 export function removeTemporary(path: string): void {
   fs.rmSync(path, { force: true });

@@ -1,7 +1,6 @@
 import { breathe } from '../core/breathe.ts';
 import type { ByteSource } from '../core/byte-source.ts';
 import { PakratError } from '../core/errors.ts';
-import { compareNames } from '../core/names/name-order.ts';
 import { readPieces } from '../files/pieces.ts';
 
 /** A file that goes into a PAK. */
@@ -112,36 +111,4 @@ export function changedWhilePacking(file: PackFile): PakratError {
     hint: 'Pack again when nothing writes to it.',
     data: { name: file.name },
   });
-}
-
-/**
- * The files in the order of their names' bytes, so that the same files always give the same PAK.
- * @param key two names with the same key cannot both be in the PAK
- * @throws E_USAGE for names that are empty, absolute, step out of the folder or are there twice
- */
-export function sortForPacking<File extends PackFile>(files: Iterable<File>, key: (name: string) => string): File[] {
-  const taken = new Map<string, string>();
-  const sorted = [...files];
-  for (const { name } of sorted) {
-    checkPackName(name);
-    const known = key(name);
-    const other = taken.get(known);
-    if (other !== undefined) {
-      throw new PakratError('E_USAGE', `${name} and ${other} would be the same name in the PAK`, {
-        data: { name, other },
-      });
-    }
-    taken.set(known, name);
-  }
-  return sorted.sort((a, b) => compareNames(a.name, b.name));
-}
-
-function checkPackName(name: string): void {
-  const parts = name.split('/');
-  const isBad = parts.some((part) => part === '' || part === '.' || part === '..') || /[\0\\]/.test(name);
-  if (isBad) {
-    throw new PakratError('E_USAGE', `${JSON.stringify(name)} is no relative name with / between its parts`, {
-      data: { name },
-    });
-  }
 }

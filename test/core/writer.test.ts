@@ -56,3 +56,10 @@ test('the bytes given back are not those that go on', () => {
 test('a key that is no hex is refused', () => {
   expect(() => new ByteWriter().key('xyz')).toThrow(expect.objectContaining({ code: 'E_FORMAT' }));
 });
+
+test('what was forgotten leaves no bytes behind', () => {
+  const writer = new ByteWriter(4).u32(0xffffffff).u32(0xffffffff);
+  writer.clear();
+  expect(writer.size).toBe(0);
+  expect(writer.u8(1).zeros(7).bytes()).toEqual(Uint8Array.of(1, 0, 0, 0, 0, 0, 0, 0));
+});

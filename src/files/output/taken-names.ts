@@ -1,3 +1,4 @@
+import { textHash } from '../../core/names/text-hash.ts';
 import { HashSet } from '../../core/tables/hash-set.ts';
 
 /** Names that are kept as they are. As texts, three million take hundreds of megabytes. */
@@ -31,16 +32,16 @@ export class TakenNames {
 
   #takenBefore(key: string, owner: string): Taking {
     if (this.#plain.size === 0 && this.#owned.size === 0) return 'new';
-    const hash = hashOf(key);
+    const hash = textHash(key);
     if (this.#plain.has(...hash)) return owner === key ? 'again' : { other: key };
     if (!this.#owned.has(...hash)) return 'new';
-    return this.#owned.has(...hashOf(ownedName(key, owner))) ? 'again' : { other: undefined };
+    return this.#owned.has(...textHash(ownedName(key, owner))) ? 'again' : { other: undefined };
   }
 
   #forget(): void {
     for (const [key, owner] of this.#exact) {
-      if (owner === key) this.#plain.add(...hashOf(key));
-      else for (const text of [key, ownedName(key, owner)]) this.#owned.add(...hashOf(text));
+      if (owner === key) this.#plain.add(...textHash(key));
+      else for (const text of [key, ownedName(key, owner)]) this.#owned.add(...textHash(text));
     }
     this.#exact.clear();
   }
@@ -49,18 +50,4 @@ export class TakenNames {
 /** No name has a NUL. */
 function ownedName(key: string, owner: string): string {
   return `${key}\0${owner}`;
-}
-
-/** Two hashes of 32 bits that go their own ways, by multiplying, and are mixed at the end, so that each bit of a text changes half of theirs. */
-function hashOf(text: string): readonly [number, number] {
-  let a = 0xdeadbeef;
-  let b = 0x41c6ce57;
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i);
-    a = Math.imul(a ^ unit, 0x9e3779b1);
-    b = Math.imul(b ^ unit, 0x5f356495);
-  }
-  a = Math.imul(a ^ (a >>> 16), 0x85ebca6b) ^ Math.imul(b ^ (b >>> 13), 0xc2b2ae35);
-  b = Math.imul(b ^ (b >>> 16), 0x85ebca6b) ^ Math.imul(a ^ (a >>> 13), 0xc2b2ae35);
-  return [a >>> 0, b >>> 0];
 }

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
-import { asBuffer, compareParts, u32At, writeU32 } from '../../core/bytes.ts';
+import { compareParts, u32At, writeU32 } from '../../core/bytes.ts';
 import { mergeSort } from '../../core/sorting/merge-sort.ts';
 import { giveBack } from '../../core/tables/large-bytes.ts';
 import { inStore, makeFolderDurable, writeAll } from '../durable.ts';
-import { readAt } from '../read-at.ts';
+import { readInto } from '../read-at.ts';
 import { removeTemporary, temporaryName } from '../temporary.ts';
 
 /** Bytes that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
@@ -12,6 +12,8 @@ const windowBytes = 1 << 18;
 /** Memory that there is at first. */
 const firstBytes = 1 << 16;
 const headSize = 8;
+/** Room for the part of a text that ends a window. */
+const spareBytes = 1 << 10;
 /** Up to here bytes are copied one by one. */
 const fewBytes = 128;
 
@@ -27,11 +29,13 @@ export interface SortedText {
 
 /**
  * Sorts any number of texts by their bytes in little memory; of equal ones the first that was added comes first. Runs of them are sorted and put
- * on disk, and merged as they are read. Needs `close`. Whatever adds or reads throws E_STORE_FULL and E_STORE.
+ * on disk, and merged as they are read; a few need no disk. Needs `close`. Whatever adds or reads throws E_STORE_FULL and E_STORE.
  */
 export class SortedTexts {
-  readonly #name: string;
-  readonly #fd: number;
+  readonly #temporary: string | undefined;
+  readonly #prefix: '' | '.pakrat-';
+  /** The file of the runs, once there is one. */
+  #file: { name: string; fd: number } | undefined;
   /** Where in the file each run ends. */
   readonly #ends: number[] = [];
   #memory = Buffer.allocUnsafe(firstBytes);
@@ -42,16 +46,21 @@ export class SortedTexts {
   #starts = new Uint32Array(1 << 10);
   #count = 0;
 
-  constructor(temporary: string) {
-    makeFolderDurable(temporary);
-    this.#name = temporaryName(temporary);
-    this.#fd = inStore(this.#name, () => fs.openSync(this.#name, 'wx+'));
+  /**
+   * @param temporary a folder, which is made; without it all stays in memory
+   * @param prefix as temporaryName has it
+   */
+  constructor(temporary: string | undefined, prefix: '' | '.pakrat-' = '') {
+    this.#temporary = temporary;
+    this.#prefix = prefix;
   }
 
   /** Forgets everything. */
   close(): void {
-    fs.closeSync(this.#fd);
-    removeTemporary(this.#name);
+    if (this.#file === undefined) return;
+    fs.closeSync(this.#file.fd);
+    removeTemporary(this.#file.name);
+    this.#file = undefined;
   }
 
   /** @param beside bytes that come back with the text */
@@ -70,7 +79,7 @@ export class SortedTexts {
 
   /** Sees to it that there is memory for a text. @returns where */
   #begin(most: number): number {
-    if (this.#filled + most > runBytes) this.#spill();
+    if (this.#filled + most > runBytes && this.#temporary !== undefined) this.#spill(this.#temporary);
     this.#reserve(most);
     return this.#filled;
   }
@@ -94,31 +103,57 @@ export class SortedTexts {
   #reserve(size: number): void {
     const needed = this.#filled + size;
     if (needed <= this.#memory.length) return;
-    const larger = Buffer.allocUnsafe(Math.max(needed, Math.min(this.#memory.length * 2, runBytes)));
+    const doubled = this.#memory.length * 2;
+    const larger = Buffer.allocUnsafe(
+      Math.max(needed, this.#temporary === undefined ? doubled : Math.min(doubled, runBytes)),
+    );
     this.#memory.copy(larger, 0, 0, this.#filled);
     this.#memory = larger;
   }
 
-  #spill(): void {
+  #spill(temporary: string): void {
     if (this.#filled === 0) return;
-    // Used for each run: memory of its own would wait to be collected.
-    if (this.#other.length < this.#filled) this.#other = Buffer.allocUnsafe(this.#memory.length);
-    const sorted = inOrder(this.#memory, this.#starts.subarray(0, this.#count), this.#other);
+    this.#sort();
+    this.#file ??= openRuns(temporary, this.#prefix);
     const from = this.#ends.at(-1) ?? 0;
-    inStore(this.#name, () => writeAll(this.#fd, sorted.subarray(0, this.#filled), from));
+    const { name, fd } = this.#file;
+    inStore(name, () => writeAll(fd, this.#memory.subarray(0, this.#filled), from));
     this.#ends.push(from + this.#filled);
     this.#filled = 0;
     this.#count = 0;
   }
 
+  /** Puts what is in memory in order. */
+  #sort(): void {
+    // Used for each run: memory of its own would wait to be collected.
+    if (this.#other.length < this.#filled) this.#other = Buffer.allocUnsafe(this.#memory.length);
+    const sorted = inOrder(this.#memory, this.#starts.subarray(0, this.#count), this.#other);
+    if (sorted === this.#other) [this.#memory, this.#other] = [this.#other, this.#memory];
+    let at = 0;
+    for (let i = 0; i < this.#count; i++) {
+      this.#starts[i] = at;
+      at += headSize + u32At(sorted, at) + u32At(sorted, at + 4);
+    }
+  }
+
+  #runs(): Run[] {
+    if (this.#file !== undefined && this.#temporary !== undefined) {
+      this.#spill(this.#temporary);
+      giveBack(this.#memory, this.#other);
+      this.#memory = Buffer.allocUnsafe(firstBytes);
+      this.#other = Buffer.allocUnsafe(0);
+      const { fd } = this.#file;
+      return this.#ends.map((end, i) => new Run(fd, this.#ends[i - 1] ?? 0, end));
+    }
+    this.#sort();
+    const run = new Run(-1, 0, 0);
+    run.bytes = this.#memory.subarray(0, this.#filled);
+    return [run];
+  }
+
   /** All texts in order; more than once, if need be. */
   *rows(): Generator<SortedText> {
-    this.#spill();
-    giveBack(this.#memory, this.#other);
-    this.#memory = Buffer.allocUnsafe(firstBytes);
-    this.#other = Buffer.allocUnsafe(0);
-    const runs = this.#ends
-      .map((end, i) => new Run(this.#fd, this.#ends[i - 1] ?? 0, end))
+    const runs = this.#runs()
       .filter((run) => run.next())
       .sort(compareRuns);
     for (let [first] = runs; first !== undefined; [first] = runs) {
@@ -135,6 +170,12 @@ export class SortedTexts {
       runs[at] = first;
     }
   }
+}
+
+function openRuns(temporary: string, prefix: '' | '.pakrat-'): { name: string; fd: number } {
+  makeFolderDurable(temporary);
+  const name = temporaryName(temporary, prefix);
+  return { name, fd: inStore(name, () => fs.openSync(name, 'wx+')) };
 }
 
 /** Puts the texts in memory in order, there or in another memory. @param starts of the texts, ascending @returns which has them */
@@ -162,7 +203,7 @@ function compareTexts(memory: Uint8Array, a: number, b: number): number {
   return difference;
 }
 
-/** A run on disk, and the text that is next in it. */
+/** A run on disk, or all of it in `bytes`, and the text that is next in it. */
 class Run implements SortedText {
   bytes: Buffer = Buffer.alloc(0);
   start = 0;
@@ -172,6 +213,7 @@ class Run implements SortedText {
   readonly #fd: number;
   readonly #end: number;
   #offset: number;
+  #window = Buffer.alloc(0);
   #at = 0;
 
   constructor(fd: number, start: number, end: number) {
@@ -207,8 +249,11 @@ class Run implements SortedText {
     const rest = this.bytes.length - this.#at;
     if (rest >= size) return;
     const more = Math.min(Math.max(windowBytes, size - rest), this.#end - this.#offset);
-    const read = asBuffer(readAt(this.#fd, this.#offset, more, 'sorted run'));
-    this.bytes = rest === 0 ? read : Buffer.concat([this.bytes.subarray(this.#at), read]);
+    // What was read before is not looked at any more: its memory is used again.
+    if (this.#window.length < rest + more) this.#window = Buffer.allocUnsafe(rest + more + spareBytes);
+    this.bytes.copy(this.#window, 0, this.#at);
+    this.bytes = this.#window.subarray(0, rest + more);
+    readInto(this.#fd, this.bytes.subarray(rest), { offset: this.#offset, what: 'sorted run' });
     this.#offset += more;
     this.#at = 0;
   }

@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { SortedTexts } from '../../../src/files/sorted/sorted-texts.ts';
 import { scratchFolder } from '../../support/scratch.ts';
@@ -35,12 +35,20 @@ describe('SortedTexts', () => {
       const rows = Array.from(sorter.rows(), ({ text, beside }) => [Number(beside.toString()), text.toString()]);
       expect(rows).toEqual(inOrder);
     }
+    // So few need no disk.
+    expect(existsSync(scratch('few'))).toBe(false);
+    sorter.add('\0', Buffer.alloc(1 << 23));
+    expect(readdirSync(scratch('few'))).toHaveLength(1);
+    expect(sorter.rows().next().value?.text.toString()).toBe('');
     sorter.close();
     expect(readdirSync(scratch('few'))).toEqual([]);
   });
 
-  test('merges what does not fit into memory, large texts among it', () => {
-    const sorter = new SortedTexts(scratch('many'));
+  test.each([
+    ['merges what does not fit into memory', 'many'],
+    ['keeps all in memory where there is no folder', undefined],
+  ])('%s, large texts among it', (_what, folder) => {
+    const sorter = new SortedTexts(folder && scratch(folder), '.pakrat-');
     const textOf = (i: number): string => `folder ${(i * 7919) % 101}/${(i * 104_729) % 1000}`;
     const beside = Buffer.alloc(200);
     const amount = 200_000;
@@ -62,6 +70,7 @@ describe('SortedTexts', () => {
       last = { text, i };
     }
     expect(count).toBe(amount + 1);
+    if (folder !== undefined) expect(readdirSync(scratch(folder))).toEqual([expect.stringMatching(/^\.pakrat-.*tmp$/)]);
     sorter.close();
   });
 });

@@ -10,8 +10,9 @@ import { PakratError } from '../../../core/errors.ts';
 import { md5, sha256Hasher } from '../../../core/hash.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { foldName } from '../../names.ts';
-import { type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
+import { type PackResult, type PackSink, PositionedSink } from '../../packing.ts';
 import { getRow } from '../../pak.ts';
+import { sortForPacking } from '../../sorted-files.ts';
 import type { MetadataEntry } from '../directory/metadata.ts';
 import { firstVersionOfEightRounds, ivSize, packCipherKey, paddedSize } from '../entries/cipher-stream.ts';
 import { fileClassId, nodeClasses } from '../gbx/node-classes.ts';
@@ -63,7 +64,7 @@ export async function writeNadeoPak(
   options: NadeoWriteOptions,
 ): Promise<PackResult> {
   const storage = storageOf(options);
-  const sorted = sortForPacking(files, foldName);
+  const sorted = [...(await sortForPacking(files, foldName))];
   const stored = new StoredFiles(sorted, storage);
   const plan = await planPack(sorted, stored, { ...storage, info: options.info ?? {} });
   const out = new PositionedSink(sink);

@@ -2,7 +2,8 @@ import { alignToBlock } from '../../../codecs/ciphers/aes.ts';
 import { concatBytes } from '../../../core/bytes.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { foldName } from '../../names.ts';
-import { type PackFile, type PackResult, type PackSink, PositionedSink, sortForPacking } from '../../packing.ts';
+import { type PackFile, type PackResult, type PackSink, PositionedSink } from '../../packing.ts';
+import { sortForPacking } from '../../sorted-files.ts';
 import {
   blockRecordSize,
   type EntryRecord,
@@ -32,7 +33,7 @@ export async function writeUnrealPak(
   options: UnrealPackOptions = {},
 ): Promise<PackResult> {
   const plan = planPack(options);
-  const sorted = sortForPacking(files, foldName);
+  const sorted = await sortForPacking(files, foldName);
   const out = new PositionedSink(sink);
   const rows = new WrittenRows(plan.format);
   const forms = mapConcurrently(sorted, (file) => storedForm(file, plan), concurrentFiles);

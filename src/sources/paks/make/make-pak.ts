@@ -1,12 +1,17 @@
-import { basename } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
+import { breathe } from '../../../core/breathe.ts';
 import { PakratError } from '../../../core/errors.ts';
-import type { WorkOptions } from '../../../core/progress.ts';
+import type { OnProgress, WorkOptions } from '../../../core/progress.ts';
+import { IdSet } from '../../../core/tables/id-set.ts';
+import { clearDeadTemporaries } from '../../../files/temporary.ts';
 import { openPak, type PakOptions } from '../../../paks/index.ts';
 import type { PackFile, PackResult, PackSink } from '../../../paks/packing.ts';
 import type { Pak } from '../../../paks/pak.ts';
+import type { SortedFiles } from '../../../paks/sorted-files.ts';
 import { countedFiles } from '../../counted-files.ts';
 import { parseKeys } from '../given-keys.ts';
-import { inputFile, inputFiles, type PackReading, readPackList } from './pack-inputs.ts';
+import { DiskFile, type PackReading, SortedDiskFiles } from './disk-files.ts';
+import { filesOf, inputFile, originsOf, readPackList } from './pack-inputs.ts';
 import { planRewrite } from './plan-rewrite.ts';
 import { refuseExisting, writePak } from './write-pak.ts';
 
@@ -42,7 +47,14 @@ interface PackWork {
   /** As `exact` of packing. */
   exact?: boolean | undefined;
   /** Writes a PAK that is new. */
-  write: (files: PackFile[], sink: PackSink) => Promise<PackResult>;
+  write: (files: SortedFiles, to: PackTarget) => Promise<PackResult>;
+}
+
+/** Where a PAK goes that is written, and what of its making memory should not hold. */
+export interface PackTarget {
+  sink: PackSink;
+  /** A folder. */
+  temporary: string;
 }
 
 /**
@@ -55,33 +67,60 @@ export async function makePak(path: string, work: PackWork): Promise<PackReport>
   if (!force) refuseExisting(path);
   const given = (typeof inputs === 'string' ? [inputs] : inputs).map((input) => ({ path: input }));
   const listed = list === undefined ? [] : await readPackList(list);
-  const passed: string[] = [];
-  const reading: PackReading = { signal };
+  const reading: PackReading = { signal, made: 0, counted: new IdSet() };
   onProgress?.({ type: 'step', step: 'files', bytes: 0 });
-  const files = await inputFiles([...given, ...listed], { out: path, onPassed: (one) => passed.push(one), reading });
-  if (passed.length > 0) {
-    const more = passed.length > 1 ? ` and ${passed.length - 1} more` : '';
-    onProgress?.({ type: 'note', text: `not packed, for it is no file and no link to one: ${passed[0]}${more}` });
-  }
+  // What a killed run left there may lie in a folder that is packed.
+  clearDeadTemporaries(dirname(resolve(path)));
+  const origins = originsOf([...given, ...listed]);
   const hasInputs = given.length > 0 || list !== undefined;
-  if (like !== undefined) return rewritePak(path, like, { ...work, files: hasInputs ? files : undefined, reading });
-  if (Object.keys(replace).length > 0) {
-    throw new PakratError('E_USAGE', 'there is no PAK in which something could be replaced', {
-      hint: 'Name it with --like.',
-    });
+  const passed = { first: '', count: 0 };
+  const onPassed = (one: string): void => {
+    if (passed.count++ === 0) passed.first = one;
+  };
+  const found = filesOf(origins, { out: path, onPassed });
+  if (like !== undefined) {
+    const files: PackFile[] = [];
+    for (const { name, origin, stat } of found) {
+      await breathe(signal);
+      files.push(new DiskFile(name, { origin: origins[origin]!, stat }, reading));
+    }
+    tellPassed(passed, onProgress);
+    return rewritePak(path, like, { ...work, files: hasInputs ? files : undefined, reading });
   }
-  if (files.length === 0) {
-    const what = hasInputs
-      ? `${given.map((input) => input.path).join(', ') || 'the list'} has no files in it`
-      : 'nothing to pack';
-    throw new PakratError('E_USAGE', what, {
-      hint: 'Name files or folders, a --list of them, or an older PAK with --like.',
-    });
+  const files = new SortedDiskFiles(path, origins, reading);
+  try {
+    for (const { name, origin, stat } of found) {
+      await breathe(signal);
+      files.add(name, origin, stat);
+    }
+    tellPassed(passed, onProgress);
+    if (Object.keys(replace).length > 0) {
+      throw new PakratError('E_USAGE', 'there is no PAK in which something could be replaced', {
+        hint: 'Name it with --like.',
+      });
+    }
+    if (files.count === 0) {
+      const what = hasInputs
+        ? `${given.map((input) => input.path).join(', ') || 'the list'} has no files in it`
+        : 'nothing to pack';
+      throw new PakratError('E_USAGE', what, {
+        hint: 'Name files or folders, a --list of them, or an older PAK with --like.',
+      });
+    }
+    const { onPlan, onFile } = countedFiles('pack', onProgress);
+    onPlan(files.count, files.bytes);
+    reading.onRead = onFile;
+    const temporary = dirname(resolve(path));
+    return { path, ...(await writePak(path, force, (sink) => work.write(files, { sink, temporary }))) };
+  } finally {
+    files.close();
   }
-  const { onPlan, onFile } = countedFiles('pack', onProgress);
-  onPlan(files.length, sizeOf(files));
-  reading.onRead = onFile;
-  return { path, ...(await writePak(path, force, (sink) => work.write(files, sink))) };
+}
+
+function tellPassed({ first, count }: { first: string; count: number }, onProgress: OnProgress | undefined): void {
+  if (count === 0) return;
+  const more = count > 1 ? ` and ${count - 1} more` : '';
+  onProgress?.({ type: 'note', text: `not packed, for it is no file and no link to one: ${first}${more}` });
 }
 
 async function rewritePak(
@@ -121,10 +160,6 @@ function checkFamily(pak: Pak, family: string, like: string): asserts pak is Pak
   if (pak.family === family && pak.rewrite !== undefined) return;
   const hint = pak.rewrite === undefined ? 'Name one PAK.' : `Use \`pakrat pack ${pak.family}\`.`;
   throw new PakratError('E_USAGE', `${like} is no PAK of the family ${family}, but ${pak.family}`, { hint });
-}
-
-function sizeOf(files: readonly PackFile[]): number {
-  return files.reduce((sum, { size }) => sum + size, 0);
 }
 
 /**

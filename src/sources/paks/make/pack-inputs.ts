@@ -1,14 +1,13 @@
 import { statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { breathe } from '../../../core/breathe.ts';
+import { resolve } from 'node:path';
 import { codeOf, PakratError } from '../../../core/errors.ts';
 import { storeError } from '../../../files/durable.ts';
-import { fileSource } from '../../../files/file-source.ts';
-import { readPieces } from '../../../files/pieces.ts';
+import { isTemporary } from '../../../files/temporary.ts';
 import { decodeList, readList } from '../../../files/text-list.ts';
 import { refuseUnnamed, type WhyNot, walkFiles } from '../../../files/walk.ts';
 import { cleanName } from '../../../paks/names.ts';
 import type { PackFile } from '../../../paks/packing.ts';
+import { DiskFile, type FileOrigin, type FileStat, type PackReading } from './disk-files.ts';
 
 /*
  * A list of what is packed: UTF-8 text, a file or folder a line, with its name in the PAK behind a semicolon where that is to be
@@ -28,50 +27,55 @@ export interface PackInput {
   name?: string | undefined;
 }
 
-/** How files are read that go into a PAK. */
-export interface PackReading {
-  signal: AbortSignal | undefined;
-  /** Called with the bytes of a file when it was read for the first time since there is something to call. */
-  onRead?: (bytes: number) => void;
+/** A file that was found: its name in the PAK, the number of its origin, and what the disk tells of it. */
+export interface FoundFile {
+  name: string;
+  origin: number;
+  stat: FileStat;
 }
 
 /**
- * The files that go into a PAK: a folder gives its files by their names in it, a file is called by its path as it is written.
- * @param of.out the PAK itself, which is left out when it lies in a folder
- * @param of.onPassed called with the path of what lies in a folder and is no file
- * @throws E_NOT_FOUND, E_ABORTED, E_USAGE for a path that leads out of the folder and so is no name, and for names on disk that are not UTF-8
+ * Where the files of inputs come from: a folder gives its files by their names in it, a file is called by its path as it is written.
+ * @throws E_NOT_FOUND, E_USAGE for a path that leads out of the folder and so is no name
  */
-export async function inputFiles(
-  inputs: readonly PackInput[],
-  { out, onPassed, reading }: { out: string; onPassed: (path: string) => void; reading: PackReading },
-): Promise<PackFile[]> {
+export function originsOf(inputs: readonly PackInput[]): (FileOrigin & PackInput)[] {
+  return inputs.map(({ path, name }) => {
+    if (!statOf(path).isDirectory()) return { path, name: name ?? nameOf(path), below: undefined };
+    return { path, below: name === undefined ? '' : `${name.replace(/[/\\]+$/, '')}/` };
+  });
+}
+
+/**
+ * The files that go into a PAK, one after the other.
+ * @param of.out the PAK itself, which is left out when it lies in a folder, as are the temporary files of its making
+ * @param of.onPassed called with the path of what lies in a folder and is no file
+ * @throws E_NOT_FOUND, E_USAGE for names on disk that are not UTF-8
+ */
+export function* filesOf(
+  origins: readonly (FileOrigin & PackInput)[],
+  { out, onPassed }: { out: string; onPassed: (path: string) => void },
+): Generator<FoundFile> {
+  const whole = resolve(out);
   const pass = (path: string, why: WhyNot): void => {
     refuseUnnamed(path, why);
     onPassed(path);
   };
-  const files: PackFile[] = [];
-  for (const { path, name } of inputs) {
-    const stat = statOf(path);
-    if (!stat.isDirectory()) {
-      files.push(new DiskFile(name ?? nameOf(path), { path, stat, reading }));
+  for (const [number, origin] of origins.entries()) {
+    if (origin.below === undefined) {
+      yield { name: origin.name ?? origin.path, origin: number, stat: statOf(origin.path) };
       continue;
     }
-    const below = name === undefined ? '' : `${name.replace(/[/\\]+$/, '')}/`;
-    for (const file of walkFiles(path, pass)) {
-      await breathe(reading.signal);
-      const inner = join(path, file.name);
-      // The PAK itself, when it is written into the folder that it is made of.
-      if (resolve(inner) !== resolve(out))
-        files.push(new DiskFile(below + file.name, { path: inner, stat: file.stat, reading }));
+    for (const { name, stat } of walkFiles(origin.path, pass)) {
+      const path = resolve(origin.path, name);
+      if (path !== whole && !isTemporary(path)) yield { name: origin.below + name, origin: number, stat };
     }
   }
-  return files;
 }
 
 /** A file of the disk under a name. @throws E_NOT_FOUND, E_USAGE for a folder */
 export function inputFile(path: string, name: string, reading: PackReading): PackFile {
   const stat = statOf(path);
-  if (stat.isFile()) return new DiskFile(name, { path, stat, reading });
+  if (stat.isFile()) return new DiskFile(name, { origin: { path, below: undefined }, stat }, reading);
   throw new PakratError('E_USAGE', `${path} is no file`, { data: { path } });
 }
 
@@ -92,50 +96,6 @@ function nameOf(path: string): string {
     hint: 'Write it from the folder in which names begin, or name it in a list (--list): FILE;NAME.',
     data: { path },
   });
-}
-
-/** A file of the disk. What all have in common is not in each: there may be a million. */
-class DiskFile implements PackFile {
-  readonly name: string;
-  readonly size: number;
-  readonly #path: string;
-  readonly #modifiedMs: number;
-  readonly #reading: PackReading;
-  #isCounted = false;
-
-  constructor(
-    name: string,
-    { path, stat, reading }: { path: string; stat: { size: number; mtimeMs: number }; reading: PackReading },
-  ) {
-    this.name = name;
-    this.size = stat.size;
-    this.#path = path;
-    // Dates have no more.
-    this.#modifiedMs = Math.round(stat.mtimeMs);
-    this.#reading = reading;
-  }
-
-  get mtime(): Date {
-    return new Date(this.#modifiedMs);
-  }
-
-  async *open(): AsyncGenerator<Uint8Array> {
-    const { signal, onRead } = this.#reading;
-    await breathe(signal);
-    const source = await fileSource(this.#path);
-    try {
-      // All of it, should it have grown: the writer then sees that it changed.
-      for await (const piece of readPieces(source, 0, Math.max(this.size, source.size))) {
-        yield piece;
-        await breathe(signal);
-      }
-    } finally {
-      await source.close();
-    }
-    // A writer may read a file twice: for a hash, then to store it. It counts once.
-    if (!this.#isCounted) onRead?.(this.size);
-    this.#isCounted ||= onRead !== undefined;
-  }
 }
 
 /** Reads a list of what is packed, from a file or from pieces of one. @throws E_USAGE for one that is too large, E_FORMAT, E_NOT_FOUND */

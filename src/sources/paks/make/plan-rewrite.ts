@@ -3,8 +3,9 @@ import { equalBytes } from '../../../core/bytes.ts';
 import { isPakratError, PakratError } from '../../../core/errors.ts';
 import { formatCount } from '../../../core/quantities.ts';
 import { outputPath } from '../../../files/output/output-path.ts';
-import { type PackFile, packFileWith, type RewriteRow, sortForPacking } from '../../../paks/packing.ts';
+import { type PackFile, packFileWith, type RewriteRow } from '../../../paks/packing.ts';
 import type { Pak, PakEntry } from '../../../paks/pak.ts';
+import { sortForPacking } from '../../../paks/sorted-files.ts';
 
 /** The rows of a PAK that is made out of an older one. */
 export interface RewritePlan {
@@ -60,7 +61,7 @@ export async function planRewrite(pak: Pak, { files, replaced, signal }: PakChan
   const isLeft = new Set(left.map(({ index }) => index));
   const old = pak.entries.filter(({ index }) => !isLeft.has(index));
   const rows = old.map(({ index }): RewriteRow => ({ old: index, file: contents.get(index) }));
-  for (const file of sortForPacking(added, (name) => name)) rows.push({ file });
+  for (const file of await sortForPacking(added, (name) => name, signal)) rows.push({ file });
   if (rows.length === 0) throw new PakratError('E_USAGE', 'nothing is left to pack');
   return { rows, kept: old.filter(({ index }) => !contents.has(index)).length, notes };
 }

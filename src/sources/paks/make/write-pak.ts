@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { isPakratError, PakratError } from '../../../core/errors.ts';
 import { storeError, writeAll } from '../../../files/durable.ts';
-import { clearDeadTemporaries, releaseTemporary, removeTemporary, temporaryName } from '../../../files/temporary.ts';
+import { releaseTemporary, removeTemporary, temporaryName } from '../../../files/temporary.ts';
 import type { PackResult, PackSink } from '../../../paks/packing.ts';
 
 /** Small pieces are gathered up to this size before they are written. */
@@ -21,7 +21,6 @@ export async function writePak(
 ): Promise<PackResult> {
   const out = resolve(path);
   if (!force) refuseExisting(out);
-  clearDeadTemporaries(dirname(out));
   const temporary = temporaryName(dirname(out), '.pakrat-');
   try {
     fs.mkdirSync(dirname(out), { recursive: true });
