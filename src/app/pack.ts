@@ -51,8 +51,9 @@ export async function packUnreal(
   const { writeUnrealPak } = await import('../paks/unreal/write/write.ts');
   const { version, compress, blockSize, mountPoint, encryptIndex = false, keyGuid, exact = false } = options;
   const form = { version, compress, blockSize, mountPoint, encryptIndex, keyGuid };
-  const write = async (files: SortedFiles, { sink }: PackTarget): Promise<PackResult> =>
-    writeUnrealPak(files, sink, { ...form, exact, key: await packKey(options.key, out) });
+  const { signal } = options;
+  const write = async (files: SortedFiles, { sink, temporary }: PackTarget): Promise<PackResult> =>
+    writeUnrealPak(files, sink, { ...form, exact, key: await packKey(options.key, out), temporary, signal });
   return makePak(out, { family: 'unreal', inputs, options, pak: likePak(options), form, exact, write });
 }
 

@@ -42,6 +42,11 @@ export function md5Hasher(): Hasher {
   return crypto.createHash('md5');
 }
 
+/** SHA-1 over pieces that arrive one after the other. */
+export function sha1Hasher(): Hasher {
+  return crypto.createHash('sha1');
+}
+
 /** SHA-256 over pieces that arrive one after the other. */
 export function sha256Hasher(): Hasher {
   return crypto.createHash('sha256');

@@ -28,9 +28,8 @@
 import { viewOf } from '../../../core/bytes.ts';
 import { formatError } from '../../../core/errors.ts';
 import type { ByteReader } from '../../../core/reader.ts';
-import type { ByteWriter } from '../../../core/writer.ts';
 import type { NameDecoder } from '../../names.ts';
-import { readFString, readOpenString, writeFString } from './fstring.ts';
+import { readFString, readOpenString } from './fstring.ts';
 
 const flatMagic = 0x50464451;
 /** From it on names of files are UTF-8, and need no NUL. */
@@ -147,49 +146,4 @@ function* directoryNames(reader: ByteReader, count: number, decodeName: NameDeco
 
 function badFlat(reader: ByteReader, part: string): Error {
   return formatError('E_FORMAT_RANGE', reader.what, `${part} is not where it can be`, { offset: reader.pos });
-}
-
-/**
- * Writes the nested form: every directory, empty ones between them included.
- * @param order the directories that come first, as an older PAK has them; without it they are sorted
- */
-export function writeDirectoryIndex(
-  writer: ByteWriter,
-  files: Iterable<{ name: string; location: number }>,
-  { version, directories: order }: { version: number; directories?: readonly string[] | undefined },
-): void {
-  const directories = new Map<string, { name: string; location: number }[]>();
-  for (const directory of order ?? []) directories.set(withoutRoot(directory), []);
-  for (const { name, location } of files) {
-    const split = name.lastIndexOf('/') + 1;
-    const inside = directoryAndParents(directories, name.slice(0, split));
-    inside.push({ name: name.slice(split), location });
-  }
-  const rows = [...directories];
-  if (order === undefined) rows.sort(([a], [b]) => Buffer.compare(Buffer.from(a), Buffer.from(b)));
-  writer.u32le(rows.length);
-  for (const [directory, inside] of rows) {
-    writeFString(writer, directory === '' ? '/' : directory);
-    writer.u32le(inside.length);
-    for (const { name, location } of inside) {
-      writeFileName(writer, name, version);
-      writer.i32le(location);
-    }
-  }
-}
-
-function writeFileName(writer: ByteWriter, name: string, version: number): void {
-  const bytes = Buffer.from(name);
-  if (version < utf8NamesVersion) writeFString(writer, name);
-  else writer.u32le(bytes.length).raw(bytes);
-}
-
-function directoryAndParents<T>(directories: Map<string, T[]>, directory: string): T[] {
-  const known = directories.get(directory);
-  if (known !== undefined) return known;
-  const inside: T[] = [];
-  directories.set(directory, inside);
-  const parent = directory.slice(0, directory.lastIndexOf('/', directory.length - 2) + 1);
-  if (directory !== '') directoryAndParents(directories, parent);
-  return inside;
 }

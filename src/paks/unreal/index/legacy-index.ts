@@ -9,7 +9,7 @@
  * (u4pak's README; checked on real files.)
  */
 import { ByteReader } from '../../../core/reader.ts';
-import { ByteWriter } from '../../../core/writer.ts';
+import type { ByteWriter } from '../../../core/writer.ts';
 import type { NameDecoder } from '../../names.ts';
 import { minRecordSize, type RecordFormat, writeEntryRecord } from '../entries/entry-record.ts';
 import { readFString, writeFString } from './fstring.ts';
@@ -24,17 +24,14 @@ export function decodeLegacyIndex(bytes: Uint8Array, format: RecordFormat, decod
   return { mountPoint, rows: new LegacyRows(findLegacyRows(reader, count, format), format, decodeName) };
 }
 
-/** The mirror of {@link decodeLegacyIndex}. */
-export function encodeLegacyIndex(
-  { mountPoint, rows }: { mountPoint: string; rows: Pick<readonly IndexRow[], 'length'> & Iterable<IndexRow> },
-  format: RecordFormat,
-): Uint8Array {
-  const writer = new ByteWriter(rows.length * 128);
+/** Starts an index, whose rows follow. */
+export function writeLegacyStart(writer: ByteWriter, mountPoint: string, count: number): void {
   writeFString(writer, mountPoint);
-  writer.u32le(rows.length);
-  for (const { name, record } of rows) {
-    writeFString(writer, name);
-    writeEntryRecord(writer, record, format);
-  }
-  return writer.bytes();
+  writer.u32le(count);
+}
+
+/** Writes the next row of an index. */
+export function writeLegacyRow(writer: ByteWriter, { name, record }: IndexRow, format: RecordFormat): void {
+  writeFString(writer, name);
+  writeEntryRecord(writer, record, format);
 }

@@ -83,7 +83,7 @@ async function* madeAgain(
 async function* compressedChunks(file: PackFile, { blockSize, dataKey, exact }: PackPlan): AsyncGenerator<Chunk> {
   const compress = async (block: Uint8Array): Promise<Uint8Array> =>
     exact ? deflateExactInSteps(block, { level: zlibLevel }) : deflateBlock(block, zlibLevel);
-  const blocks = mapConcurrently(inBlocks(contentOf(file), blockSize), compress, concurrentBlocks);
+  const blocks = mapConcurrently(inBlocks(contentOf(file), blockFor(file, blockSize)), compress, concurrentBlocks);
   for await (const block of blocks) {
     const bytes = dataKey === undefined ? block : aesEcbEncrypt(padded(block, block), dataKey);
     yield { bytes, size: block.length };
@@ -92,15 +92,20 @@ async function* compressedChunks(file: PackFile, { blockSize, dataKey, exact }: 
 
 async function* plainChunks(file: PackFile, { dataKey }: PackPlan): AsyncGenerator<Chunk> {
   let start: Uint8Array | undefined;
-  for await (const piece of inBlocks(contentOf(file), pieceSize)) {
+  for await (const piece of inBlocks(contentOf(file), blockFor(file, pieceSize))) {
     start ??= piece.slice(0, aesBlockSize);
     const bytes = dataKey === undefined ? piece : aesEcbEncrypt(padded(piece, start), dataKey);
     yield { bytes, size: piece.length };
   }
 }
 
+/** Bytes of a block: memory for no more than there is of a file, for most are small. */
+function blockFor({ size }: PackFile, most: number): number {
+  return Math.max(1, Math.min(size, most));
+}
+
 /** The bytes up to a whole block, filled with those of `start` over and over, as UnrealPak does. */
-export function padded(bytes: Uint8Array, start: Uint8Array): Uint8Array {
+function padded(bytes: Uint8Array, start: Uint8Array): Uint8Array {
   const whole = new Uint8Array(alignToBlock(bytes.length));
   whole.set(bytes);
   for (let i = bytes.length; i < whole.length; i++) whole[i] = start[(i - bytes.length) % start.length]!;

@@ -1,157 +1,209 @@
-import { aesEcbEncrypt } from '../../../codecs/ciphers/aes.ts';
-import { sha1 } from '../../../core/hash.ts';
+import { aesBlockSize, aesEcbEncrypt, alignToBlock } from '../../../codecs/ciphers/aes.ts';
+import { breathe } from '../../../core/breathe.ts';
+import { sha1Hasher } from '../../../core/hash.ts';
 import { orderOf } from '../../../core/sorting/merge-sort.ts';
 import { ByteWriter } from '../../../core/writer.ts';
+import { Spool } from '../../../files/spool/spool.ts';
 import type { PositionedSink } from '../../packing.ts';
 import { type EntryRecord, writeEntryRecord } from '../entries/entry-record.ts';
 import { encodeFooter } from '../footer.ts';
-import { deletedLocation, writeDirectoryIndex } from '../index/directory-index.ts';
+import { deletedLocation } from '../index/directory-index.ts';
 import { isEncodable, writeEncodedEntry } from '../index/encoded-entry.ts';
 import { writeFString } from '../index/fstring.ts';
 import type { IndexRow } from '../index/index-rows.ts';
-import { encodeLegacyIndex } from '../index/legacy-index.ts';
+import { writeLegacyRow, writeLegacyStart } from '../index/legacy-index.ts';
 import { pathHash, writePathHashRow } from '../index/path-hash.ts';
+import { type Directories, directoriesOf, writeDirectories } from './directories.ts';
 import type { PackPlan } from './pack-plan.ts';
-import { padded } from './stored-form.ts';
 
 const pathHashVersion = 10;
 
-/** The rows of an index, made one at a time where there may be many. */
-export type RowsToWrite = Pick<readonly IndexRow[], 'length' | 'at'> & Iterable<IndexRow>;
-
-/** Writes the index behind the entries, and the footer. */
-export async function writeIndex(out: PositionedSink, rows: RowsToWrite, plan: PackPlan): Promise<void> {
-  const { mountPoint, format, label, layout, keyGuid, indexKey } = plan;
-  const isLong = format.version >= pathHashVersion;
-  const offset = out.position;
-  const { primary, parts } = isLong
-    ? pathHashIndex(rows, plan, offset)
-    : { primary: indexPart(encodeLegacyIndex({ mountPoint, rows }, format), indexKey), parts: [] };
-  for (const { stored } of [primary, ...parts]) await out.write(stored);
-  const footer = encodeFooter(
-    {
-      version: format.version,
-      label,
-      size: layout.size,
-      keyGuid,
-      encryptedIndex: indexKey !== undefined,
-      indexOffset: offset,
-      indexSize: primary.stored.length,
-      indexHash: primary.hash,
-      isFrozen: false,
-      hasMagic: true,
-      ivs: [],
-      methodNames: plan.methodNames ?? (isCompressed(rows) ? ['Zlib'] : []),
-      pakchunkIndex: undefined,
-      encryption: 'AES-256-ECB',
-    },
-    layout,
-  );
-  await out.write(footer);
-}
-
-function isCompressed(rows: RowsToWrite): boolean {
-  for (const { record } of rows) if (record.method !== 0) return true;
-  return false;
-}
-
-interface IndexPart {
-  stored: Uint8Array;
-  /** SHA-1 of the bytes before encryption, padding included. */
-  hash: Uint8Array;
-}
-
-function indexPart(bytes: Uint8Array, key: Uint8Array | undefined): IndexPart {
-  if (key === undefined) return { stored: bytes, hash: sha1(bytes) };
-  const whole = padded(bytes, bytes);
-  return { stored: aesEcbEncrypt(whole, key), hash: sha1(whole) };
-}
-
-/** The index of version 10 and above. The path-hash index and the directory index lie behind the primary one. */
-function pathHashIndex(rows: RowsToWrite, plan: PackPlan, offset: number) {
-  const { indexKey, format } = plan;
-  const entries = new ByteWriter(rows.length * 32);
-  const plain: EntryRecord[] = [];
-  const locations = new Int32Array(rows.length);
-  const placed = inPlace(rows);
-  for (const row of placed) {
-    const { record } = rows.at(row)!;
-    const at = entries.size;
-    // A record that an older PAK has in full stays so.
-    const isShort = !record.deleted && record.recordOffset < 0 && isEncodable(record);
-    if (isShort) writeEncodedEntry(entries, record, format);
-    locations[row] = isShort ? at : record.deleted ? deletedLocation : -plain.push(record);
+/** Writes the index of rows that are all there behind the entries, and the footer. */
+export async function writeIndex(out: PositionedSink, rows: readonly IndexRow[], plan: PackPlan): Promise<void> {
+  const index = new IndexWriter(plan, { count: rows.length });
+  try {
+    const locations = new Int32Array(rows.length);
+    const order = plan.format.version >= pathHashVersion ? inPlace(rows) : rows.keys();
+    for (const row of order) locations[row] = index.add(rows[row]!) ?? 0;
+    const listed = rows.flatMap(({ name, isListed = true }, row) =>
+      isListed ? { name, location: locations[row]! } : [],
+    );
+    const isListing = plan.parts !== 'hashes' || listed.length > 0;
+    await index.write(out, isListing ? directoriesOf(listed, plan.directories) : directoriesOf([]));
+  } finally {
+    index.close();
   }
-  const parts = indexParts({ rows, placed, locations }, plan).map((bytes) => bytes && indexPart(bytes, indexKey));
-  // The primary index says where the others are, which depends on its size alone.
-  const primaryFor = (start: number): IndexPart =>
-    indexPart(primaryIndex({ entries: entries.bytes(), plain, count: rows.length, parts, start }, plan), indexKey);
-  const primary = primaryFor(offset + primaryFor(0).stored.length);
-  return { primary, parts: parts.flatMap((part) => part ?? []) };
 }
 
 /** The numbers of rows in the order of their data: as the tools of others have them. */
-function inPlace(rows: RowsToWrite): Uint32Array {
-  const offsets: number[] = [];
-  for (const { record } of rows) offsets.push(record.offset);
-  return orderOf(offsets.length, (a, b) => offsets[a]! - offsets[b]!);
+function inPlace(rows: readonly IndexRow[]): Uint32Array {
+  return orderOf(rows.length, (a, b) => rows[a]!.record.offset - rows[b]!.record.offset);
 }
 
-interface LocatedRows {
-  rows: RowsToWrite;
-  placed: Uint32Array;
-  locations: Int32Array;
-}
+/** An index that is made a row at a time; what there may be much of lies on disk. Needs `close`. */
+export class IndexWriter {
+  readonly #plan: PackPlan;
+  readonly #temporary: string | undefined;
+  readonly #count: number;
+  readonly #spools: Spool[] = [];
+  /** Up to version 9 the whole index, from 10 on the short forms of records. */
+  readonly #entries: Spool;
+  readonly #hashes: Spool;
+  /** Those that have no short form. */
+  readonly #plain: EntryRecord[] = [];
+  #isCompressed = false;
 
-/** The path-hash index and the directory index, those that the PAK has. Names that only the former lists stand in it. */
-function indexParts({ rows, placed, locations }: LocatedRows, plan: PackPlan): (Uint8Array | undefined)[] {
-  const { pathHashSeed: seed, format, directories, parts } = plan;
-  const { version } = format;
-  const hashes = new ByteWriter(rows.length * 12 + 8).u32le(rows.length);
-  for (const row of placed) {
-    const { name, hash } = rows.at(row)!;
-    writePathHashRow(hashes, { hash: hash ?? pathHash(name, seed, version), location: locations[row]! });
+  /** @param of.count rows that will be added, @param of.temporary a folder for what memory should not hold */
+  constructor(plan: PackPlan, { count, temporary }: { count: number; temporary?: string | undefined }) {
+    this.#plan = plan;
+    this.#count = count;
+    this.#temporary = temporary;
+    this.#entries = this.#spool();
+    this.#hashes = this.#spool();
+    if (this.#isLong) this.#hashes.writer.u32le(count);
+    else writeLegacyStart(this.#entries.writer, plan.mountPoint, count);
   }
-  const directory = new ByteWriter(rows.length * 48);
-  let listed = 0;
-  for (const { isListed = true } of rows) if (isListed) listed += 1;
-  if (parts !== 'hashes' || listed > 0)
-    writeDirectoryIndex(directory, listedFiles(rows, locations), { version, directories });
-  else directory.u32le(0);
-  if (parts === 'hashes') return [hashes.raw(directory.bytes()).bytes(), undefined];
-  return [parts === 'directory' ? undefined : hashes.u32le(0).bytes(), directory.bytes()];
-}
 
-function* listedFiles(rows: RowsToWrite, locations: Int32Array): Generator<{ name: string; location: number }> {
-  let row = 0;
-  for (const { name, isListed = true } of rows) {
-    if (isListed) yield { name, location: locations[row]! };
-    row += 1;
+  /** Forgets everything. */
+  close(): void {
+    for (const spool of this.#spools) spool.close();
+  }
+
+  /**
+   * Adds a row: from version 10 on in the order of their data.
+   * @returns where a directory index finds it; undefined where there is none, up to version 9
+   */
+  add(row: IndexRow): number | undefined {
+    const { format, pathHashSeed } = this.#plan;
+    const { name, record, hash } = row;
+    if (record.method !== 0) this.#isCompressed = true;
+    if (!this.#isLong) {
+      writeLegacyRow(this.#entries.writer, row, format);
+      return undefined;
+    }
+    const location = this.#addEntry(record);
+    writePathHashRow(this.#hashes.writer, { hash: hash ?? pathHash(name, pathHashSeed, format.version), location });
+    return location;
+  }
+
+  /** Writes the index, when all rows are there, and the footer. @throws E_ABORTED, and as the sink does */
+  async write(out: PositionedSink, directories: Directories, signal?: AbortSignal): Promise<void> {
+    const { format, label, layout, keyGuid, indexKey, methodNames } = this.#plan;
+    const indexOffset = out.position;
+    const [primary, ...parts] = this.#isLong
+      ? await this.#longParts(indexOffset, directories, signal)
+      : [await sealPart(this.#entries, indexKey)];
+    for (const { spool } of [primary, ...parts]) {
+      for (const piece of spool.pieces()) {
+        await out.write(indexKey === undefined ? piece : aesEcbEncrypt(piece, indexKey));
+        await breathe(signal);
+      }
+    }
+    const footer = encodeFooter(
+      {
+        version: format.version,
+        label,
+        size: layout.size,
+        keyGuid,
+        encryptedIndex: indexKey !== undefined,
+        indexOffset,
+        indexSize: primary.spool.size,
+        indexHash: primary.hash,
+        isFrozen: false,
+        hasMagic: true,
+        ivs: [],
+        methodNames: methodNames ?? (this.#isCompressed ? ['Zlib'] : []),
+        pakchunkIndex: undefined,
+        encryption: 'AES-256-ECB',
+      },
+      layout,
+    );
+    await out.write(footer);
+  }
+
+  get #isLong(): boolean {
+    return this.#plan.format.version >= pathHashVersion;
+  }
+
+  #spool(): Spool {
+    const spool = new Spool(this.#temporary, '.pakrat-');
+    this.#spools.push(spool);
+    return spool;
+  }
+
+  #addEntry(record: EntryRecord): number {
+    // A record that an older PAK has in full stays so.
+    if (record.deleted) return deletedLocation;
+    if (record.recordOffset >= 0 || !isEncodable(record)) return -this.#plain.push(record);
+    const location = this.#entries.size;
+    writeEncodedEntry(this.#entries.writer, record, this.#plan.format);
+    return location;
+  }
+
+  /** The primary index of version 10 and above, and those that lie behind it: the path-hash index and the directory index. */
+  async #longParts(
+    offset: number,
+    directories: Directories,
+    signal?: AbortSignal,
+  ): Promise<[IndexPart, ...IndexPart[]]> {
+    const { indexKey, format, parts: kept } = this.#plan;
+    const directory = this.#spool();
+    await writeDirectories(directory, directories, { version: format.version, signal });
+    // Names that only the path-hash index lists stand in it.
+    if (kept === 'hashes') append(this.#hashes, directory);
+    else this.#hashes.writer.u32le(0);
+    const hashes = kept === 'directory' ? undefined : await sealPart(this.#hashes, indexKey, signal);
+    const listing = kept === 'hashes' ? undefined : await sealPart(directory, indexKey, signal);
+    const tail = new ByteWriter().u32le(this.#plain.length);
+    for (const record of this.#plain) writeEntryRecord(tail, record, format);
+    // The primary index says where the others are, which depends on its size alone.
+    const size = this.#primaryStart([hashes, listing], 0).length + this.#entries.size + tail.size;
+    const start = offset + (indexKey === undefined ? size : alignToBlock(size));
+    const primary = this.#spool();
+    primary.writer.raw(this.#primaryStart([hashes, listing], start));
+    append(primary, this.#entries);
+    primary.writer.raw(tail.written);
+    return [await sealPart(primary, indexKey, signal), ...[hashes, listing].flatMap((part) => part ?? [])];
+  }
+
+  /** The primary index up to its entries. @param start offset of the first of the other parts */
+  #primaryStart(parts: readonly (IndexPart | undefined)[], start: number): Uint8Array {
+    const { mountPoint, pathHashSeed } = this.#plan;
+    const writer = new ByteWriter();
+    writeFString(writer, mountPoint);
+    writer.u32le(this.#count).u64le(pathHashSeed);
+    let offset = start;
+    for (const part of parts) {
+      writer.u32le(part === undefined ? 0 : 1);
+      if (part === undefined) continue;
+      writer.u64le(offset).u64le(part.spool.size).raw(part.hash);
+      offset += part.spool.size;
+    }
+    return writer.u32le(this.#entries.size).bytes();
   }
 }
 
-interface PrimaryWork {
-  entries: Uint8Array;
-  plain: readonly EntryRecord[];
-  count: number;
-  /** Path-hash index and directory index. */
-  parts: readonly (IndexPart | undefined)[];
-  /** Offset of the first of them. */
-  start: number;
+function append(target: Spool, source: Spool): void {
+  for (const piece of source.pieces()) target.writer.raw(piece);
 }
 
-function primaryIndex({ entries, plain, count, parts, start }: PrimaryWork, plan: PackPlan): Uint8Array {
-  const writer = new ByteWriter(entries.length + 256);
-  writeFString(writer, plan.mountPoint);
-  writer.u32le(count).u64le(plan.pathHashSeed);
-  let offset = start;
-  for (const part of parts) {
-    writer.u32le(part === undefined ? 0 : 1);
-    if (part === undefined) continue;
-    writer.u64le(offset).u64le(part.stored.length).raw(part.hash);
-    offset += part.stored.length;
+interface IndexPart {
+  /** Before encryption, with padding where there is a key. */
+  spool: Spool;
+  /** SHA-1 of that. */
+  hash: Uint8Array;
+}
+
+async function sealPart(spool: Spool, key: Uint8Array | undefined, signal?: AbortSignal): Promise<IndexPart> {
+  if (key !== undefined) {
+    const [first = new Uint8Array(1)] = spool.pieces();
+    // As UnrealPak does: up to a whole block with its own first bytes, over and over.
+    for (let i = 0; spool.size % aesBlockSize !== 0; i++) spool.writer.u8(first[i % first.length]!);
   }
-  writer.u32le(entries.length).raw(entries).u32le(plain.length);
-  for (const record of plain) writeEntryRecord(writer, record, plan.format);
-  return writer.bytes();
+  const hasher = sha1Hasher();
+  for (const piece of spool.pieces()) {
+    hasher.update(piece);
+    await breathe(signal);
+  }
+  return { spool, hash: hasher.digest() };
 }

@@ -12,36 +12,52 @@ import {
   writeEntryRecord,
 } from '../entries/entry-record.ts';
 
+import { SortedDirectories } from './directories.ts';
 import { type PackPlan, planPack, type UnrealPackOptions } from './pack-plan.ts';
 import { mapConcurrently, type StoredForm, storedForm } from './stored-form.ts';
-import { writeIndex } from './write-index.ts';
-import { WrittenRows } from './written-rows.ts';
+import { IndexWriter } from './write-index.ts';
 
 const relativeBlocksVersion = 5;
 const concurrentFiles = 4;
 const ticksTo1970 = 621355968000000000n;
 
+/** How a PAK is made that may be large. */
+export interface UnrealPackWork {
+  /** A folder for what memory should not hold of an index; without it all is held in memory. */
+  temporary?: string | undefined;
+  signal?: AbortSignal | undefined;
+}
+
 /**
  * Writes an Unreal PAK: entries in the order of their names, index, footer. The same files and options always give the
  * same bytes, with the same version of Node; no large file is held in memory.
  * @throws E_USAGE for options that do not go together and for names that a PAK cannot have, E_INTEGRITY when a file
- *   changes meanwhile
+ *   changes meanwhile, E_ABORTED
  */
 export async function writeUnrealPak(
   files: Iterable<PackFile>,
   sink: PackSink,
-  options: UnrealPackOptions = {},
+  options: UnrealPackOptions & UnrealPackWork = {},
 ): Promise<PackResult> {
   const plan = planPack(options);
-  const sorted = await sortForPacking(files, foldName);
+  const { temporary, signal } = options;
+  const sorted = await sortForPacking(files, foldName, signal);
   const out = new PositionedSink(sink);
-  const rows = new WrittenRows(plan.format);
-  const forms = mapConcurrently(sorted, (file) => storedForm(file, plan), concurrentFiles);
-  for await (const form of forms) {
-    rows.add(form.file.name, await writeEntry(out, form, plan));
+  const index = new IndexWriter(plan, { count: sorted.count, temporary });
+  const directories = new SortedDirectories(temporary);
+  try {
+    const forms = mapConcurrently(sorted, (file) => storedForm(file, plan), concurrentFiles);
+    for await (const form of forms) {
+      const { name } = form.file;
+      const location = index.add({ name, record: await writeEntry(out, form, plan) });
+      if (location !== undefined) directories.add({ name, location });
+    }
+    await index.write(out, directories, signal);
+  } finally {
+    index.close();
+    directories.close();
   }
-  await writeIndex(out, rows, plan);
-  return { files: rows.length, bytes: out.position, notes: [] };
+  return { files: sorted.count, bytes: out.position, notes: [] };
 }
 
 /** Writes an entry with the record in front of it. Returns the record as the index has it. */

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../../src/core/byte-source.ts';
 import { openPak } from '../../../../src/paks/index.ts';
@@ -11,6 +11,9 @@ import { conformancePath, describeConformance } from '../../../support/conforman
 import { randomSource } from '../../../support/hostile.ts';
 import { fixtureKeys } from '../../../support/pak-fixtures.ts';
 import { gather, memorySink, packed, packFile } from '../../../support/pak-sources.ts';
+import { scratchFolder } from '../../../support/scratch.ts';
+
+const scratch = scratchFolder();
 
 const key = new Uint8Array(32).map((_, i) => 255 - i);
 const pack = (files: readonly PackFile[], options: UnrealPackOptions): Promise<Uint8Array> =>
@@ -159,6 +162,20 @@ test('holds no large file in memory', async () => {
   const result = await writeUnrealPak([large], sink, { version: 3 });
   expect(written).toBe(result.bytes);
   expect(most - before).toBeLessThan(100 << 20);
+});
+
+test.each([11, 9])('an index of version %s that was made on disk is that which was made in memory', async (version) => {
+  const many = Array.from({ length: 60_000 }, (_, i) => packFile(`${i % 50}/${'long '.repeat(24)}${i}`, ''));
+  const temporary = scratch(`disk ${version}`);
+  const [options, sink] = [{ version, key, encryptIndex: true }, memorySink()];
+  await writeUnrealPak(many, sink, { ...options, temporary });
+  expect(Buffer.from(sink.bytes()).equals(await pack(many, options))).toBe(true);
+  // It was there, and nothing is left in it.
+  expect(readdirSync(temporary)).toEqual([]);
+  const failing = [...many, { ...packFile('z', 'abc'), size: 4 }];
+  const refused = writeUnrealPak(failing, memorySink(), { ...options, temporary });
+  await expect(refused).rejects.toMatchObject({ code: 'E_INTEGRITY' });
+  expect(readdirSync(temporary)).toEqual([]);
 });
 
 describe('refuses', () => {
