@@ -63,10 +63,11 @@ export async function packNadeo(out: string, inputs: PackInputs, options: PackNa
   const { version = 3, compress } = options;
   const { readHeaderOptions } = await import('../sources/paks/make/nadeo-pack-info.ts');
   const info = like === undefined ? await readHeaderOptions(options, version) : {};
-  const write = async (files: SortedFiles, { sink }: PackTarget): Promise<PackResult> => {
+  const write = async (files: SortedFiles, { sink, temporary }: PackTarget): Promise<PackResult> => {
     const { writeNadeoPak } = await import('../paks/nadeo/write/write.ts');
     const isCompressed = compress !== 'none';
-    return writeNadeoPak(files, sink, { version, info, compress: isCompressed, key: await packKey(key, out), signal });
+    const form = { version, info, compress: isCompressed, key: await packKey(key, out) };
+    return writeNadeoPak(files, sink, { ...form, temporary, signal });
   };
   const pak = async (): Promise<PakOptions> => {
     const given = await likePak(options)();

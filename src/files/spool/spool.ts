@@ -42,6 +42,11 @@ export class Spool {
     return this.#writer;
   }
 
+  /** Takes bytes of which there may be many. Throws as {@link writer}. */
+  write(bytes: Uint8Array): void {
+    for (let at = 0; at < bytes.length; at += pieceBytes) this.writer.raw(bytes.subarray(at, at + pieceBytes));
+  }
+
   /** All bytes, in pieces of 64 KiB but the last; they are the caller's. */
   *pieces(): Generator<Uint8Array> {
     this.#flush();

@@ -124,16 +124,24 @@ function decodeFiles(reader: ByteReader, folderCount: number, options: Directory
 
 /** The mirror of {@link decodeDirectory}. */
 export function encodeDirectory(writer: ByteWriter, { folders, files }: DirectoryRecords, version: number): void {
+  encodeFolders(writer, folders);
+  writer.u32le(files.length);
+  for (const file of files) encodeFile(writer, file, version);
+}
+
+/** Writes the folders of a directory, with their count; the count of its files follows. */
+export function encodeFolders(writer: ByteWriter, folders: readonly FolderRecord[]): void {
   writer.u32le(folders.length);
   for (const { parent, name } of folders) writeString(writer.i32le(parent), name);
-  writer.u32le(files.length);
-  for (const file of files) {
-    writeString(writer.i32le(file.folder), file.name);
-    writer.u32le(file.unknown).u32le(file.size).u32le(file.compressedSize).u32le(file.offset).u32le(file.classId);
-    if (version >= 17) writer.u32le(file.slotSize ?? 0);
-    if (version >= 14) writer.raw(file.checksum ?? new Uint8Array(16));
-    writer.u64le(file.flags);
-  }
+}
+
+/** Writes the next file of a directory. */
+export function encodeFile(writer: ByteWriter, file: FileRecord, version: number): void {
+  writeString(writer.i32le(file.folder), file.name);
+  writer.u32le(file.unknown).u32le(file.size).u32le(file.compressedSize).u32le(file.offset).u32le(file.classId);
+  if (version >= 17) writer.u32le(file.slotSize ?? 0);
+  if (version >= 14) writer.raw(file.checksum ?? new Uint8Array(16));
+  writer.u64le(file.flags);
 }
 
 /** The bytes that the header mixes into the feedback between folders and files, or undefined for none. */

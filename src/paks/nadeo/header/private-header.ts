@@ -94,6 +94,18 @@ export function encodePrivateHeader(
   version: number,
   publicFields?: Uint8Array,
 ): Uint8Array {
+  const writer = encodePrivateStart(header, version);
+  encodeDirectory(writer, header, version);
+  const bytes = writer.bytes();
+  bytes.set(headerMd5(bytes, version >= newestVersion ? publicFields : undefined));
+  return bytes;
+}
+
+/** The private part up to its directory; the MD5, which it starts with, is still zeros. */
+export function encodePrivateStart(
+  header: Omit<PrivateHeader, 'md5' | 'plainSize' | keyof DirectoryRecords>,
+  version: number,
+): ByteWriter {
   const writer = new ByteWriter().zeros(md5Size).u32le(header.metadataOffset);
   if (version < 15) writer.u32le(header.dataOffset);
   if (version >= 2) writer.u32le(header.metadataSize).u32le(header.metadataStoredSize);
@@ -101,11 +113,7 @@ export function encodePrivateHeader(
   if (version >= 16) writer.u32le(header.fileSize ?? 0);
   if (version >= 3) writer.raw(header.unused);
   if (version === 6) writePackAuthor(writer, header.author);
-  writer.u32le(header.flags);
-  encodeDirectory(writer, header, version);
-  const bytes = writer.bytes();
-  bytes.set(headerMd5(bytes, version >= newestVersion ? publicFields : undefined));
-  return bytes;
+  return writer.u32le(header.flags);
 }
 
 /** MD5 of a plain header (without padding) behind some other bytes, its own MD5 field taken as zeros. */

@@ -29,11 +29,35 @@ export function sealPrivate(
     },
   });
   const iv = md5(plain).slice(0, ivSize);
-  const sealed = filled(plain, size - ivSize);
+  return concatBytes([iv, ...sealPieces([filled(plain, size - ivSize)], { key, version, iv, folders, foldersEnd })]);
+}
+
+/**
+ * The ciphertext of a private part, in pieces: whole blocks of 8 bytes each.
+ * @param of.foldersEnd where its folders end
+ */
+export function* sealPieces(
+  pieces: Iterable<Uint8Array>,
+  {
+    key,
+    version,
+    iv,
+    folders,
+    foldersEnd,
+  }: { key: BlowfishKey; version: number; iv: Uint8Array; folders: readonly FolderRecord[]; foldersEnd: number },
+): Generator<Uint8Array> {
   const stream = new CipherStream(key, iv, version);
-  const page = Math.min(Math.ceil(foldersEnd / pageSize) * pageSize, sealed.length);
-  stream.encrypt(sealed.subarray(0, page));
-  stream.mix(directoryFeedback(folders) ?? new Uint8Array(0));
-  stream.encrypt(sealed.subarray(page));
-  return concatBytes([iv, sealed]);
+  // A reader knows of the folders when it comes to the next page.
+  const page = Math.ceil(foldersEnd / pageSize) * pageSize;
+  let position = 0;
+  for (const piece of pieces) {
+    const sealed = piece.slice();
+    const cut = Math.min(Math.max(page - position, 0), sealed.length);
+    stream.encrypt(sealed.subarray(0, cut));
+    if (position <= page && page < position + sealed.length)
+      stream.mix(directoryFeedback(folders) ?? new Uint8Array(0));
+    stream.encrypt(sealed.subarray(cut));
+    position += sealed.length;
+    yield sealed;
+  }
 }

@@ -5,7 +5,13 @@ import { concatBytes } from '../../../core/bytes.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { md5 } from '../../../core/hash.ts';
 import { contentOf, type PackFile } from '../../packing.ts';
-import { type DirectoryRecords, type FolderRecord, fileFlag, folderPaths } from '../directory/directory.ts';
+import {
+  type DirectoryRecords,
+  type FileRecord,
+  type FolderRecord,
+  fileFlag,
+  folderPaths,
+} from '../directory/directory.ts';
 import { hashedName, storedPath } from '../directory/names.ts';
 import { decryptCounted, firstVersionOfEightRounds, ivSize, paddedSize } from '../entries/cipher-stream.ts';
 import { isEncrypted } from '../entries/entry-reader.ts';
@@ -162,21 +168,27 @@ export function ivFor(name: string, content: Uint8Array): Uint8Array {
  * @throws E_USAGE when a file is not below the folder below which it is to be hashed
  */
 export function planDirectory(files: readonly NadeoPackFile[], known: readonly FolderRecord[] = []): DirectoryRecords {
-  const folders = [...known];
-  const paths = folderPaths(folders).map((path, index): [string, number] => [path, index]);
-  const indices = new Map<string, number>([...paths.reverse(), ['', -1]]);
-  const folderIndex = (path: string): number => {
-    const there = indices.get(path);
-    if (there !== undefined) return there;
-    const cut = path.lastIndexOf('\\', path.length - 2) + 1;
-    const parent = folderIndex(path.slice(0, cut));
-    indices.set(path, folders.length);
-    return folders.push({ parent, name: path.slice(cut) }) - 1;
-  };
-  const records = files.map((file) => {
+  const plan = new DirectoryPlan(known);
+  return { files: files.map((file) => plan.recordOf(file)), folders: plan.folders };
+}
+
+/** The folders of a directory, which become more as files are put into them. */
+export class DirectoryPlan {
+  readonly folders: FolderRecord[];
+  /** By the path of the folder. */
+  readonly #indices: Map<string, number>;
+
+  constructor(known: readonly FolderRecord[] = []) {
+    this.folders = [...known];
+    const paths = folderPaths(known).map((path, index): [string, number] => [path, index]);
+    this.#indices = new Map([...paths.reverse(), ['', -1]]);
+  }
+
+  /** The record of a file, as {@link planDirectory} gives it. @throws as it does */
+  recordOf(file: NadeoPackFile): FileRecord {
     const { folder, name, flags } = placeOf(file);
     return {
-      folder: folderIndex(folder),
+      folder: this.#indexOf(folder),
       name,
       unknown: 0xffffffff,
       size: file.size,
@@ -185,8 +197,16 @@ export function planDirectory(files: readonly NadeoPackFile[], known: readonly F
       classId: file.classId ?? 0,
       flags,
     };
-  });
-  return { folders, files: records };
+  }
+
+  #indexOf(path: string): number {
+    const there = this.#indices.get(path);
+    if (there !== undefined) return there;
+    const cut = path.lastIndexOf('\\', path.length - 2) + 1;
+    const parent = this.#indexOf(path.slice(0, cut));
+    this.#indices.set(path, this.folders.length);
+    return this.folders.push({ parent, name: path.slice(cut) }) - 1;
+  }
 }
 
 /** Folder with its trailing backslash, and the name in it. */

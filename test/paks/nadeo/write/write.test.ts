@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../../src/core/byte-source.ts';
 import { fromHex, toHex } from '../../../../src/core/bytes.ts';
@@ -5,9 +6,13 @@ import { md5, sha256 } from '../../../../src/core/hash.ts';
 import { openNadeoPak } from '../../../../src/paks/nadeo/open.ts';
 import { writeNadeoPak } from '../../../../src/paks/nadeo/write/write.ts';
 import type { NadeoPackFile } from '../../../../src/paks/nadeo/write/write-files.ts';
+import type { PackSink } from '../../../../src/paks/packing.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
+import { memorySink } from '../../../support/pak-sources.ts';
+import { scratchFolder } from '../../../support/scratch.ts';
 import { baseKey, collect, digestOf, gbxFile, noise, packBytes, packFile } from '../synthetic.ts';
 
+const scratch = scratchFolder();
 const versions = Array.from({ length: 18 }, (_, i) => i + 1);
 const gbx = gbxFile({ classId: 0x03043000, inline: [0x0304f000, 0x07006000, 0x0900d000], filler: 1500 });
 const withUserData = gbxFile({ classId: 0x0301a000, userData: noise(50), filler: 30 });
@@ -119,7 +124,7 @@ describe('packing', () => {
     expect(await broken.verify(broken.find('Root.txt')!)).toBeUndefined();
   });
 
-  test('more files than are kept in memory are read again, and are the same', async () => {
+  test('more files than memory should hold are read once, and nothing of them is left on disk', async () => {
     let opened = 0;
     const big = noise(3 << 20);
     const many = Array.from({ length: 24 }, (_, i) => ({
@@ -129,8 +134,21 @@ describe('packing', () => {
         yield big;
       },
     }));
-    const bytes = await packBytes(many, { version: 8, compress: false });
-    expect(opened).toBeGreaterThan(many.length);
+    const temporary = scratch('meanwhile');
+    let left: string[] = [];
+    const sink = memorySink();
+    const seeing: PackSink = {
+      write(bytes) {
+        left = readdirSync(temporary);
+        return sink.write(bytes);
+      },
+    };
+    await writeNadeoPak(many, seeing, { version: 8, compress: false, temporary });
+    expect(opened).toBe(many.length);
+    // So much lay there: what is stored of the files.
+    expect(left).toEqual([expect.stringMatching(/^\.pakrat-.*\.tmp$/)]);
+    expect(readdirSync(temporary)).toEqual([]);
+    const bytes = sink.bytes();
     const pak = await openNadeoPak(bytesSource(bytes));
     expect(await pak.verifyDirectory()).toBeUndefined();
   });
