@@ -25,6 +25,12 @@ test('is what a PAK put together by hand is, whatever the order and the pieces',
   expect(await pack(files.toReversed())).toEqual(bytes);
 });
 
+test('a directory that is written in pieces has a row for each file', async () => {
+  const contents = Array.from({ length: 3000 }, (_, i) => ({ name: `file ${10_000 + i}`, content: `${i}` }));
+  const bytes = await pack(contents.map(({ name, content }) => packFile(name, content)));
+  expect(Buffer.from(bytes).equals(quakePak(contents))).toBe(true);
+});
+
 describeConformance('real PAKs packed again', () => {
   test.each(['quakespasm.pak', 'qmin-pak1.pak'])('%s has the same files', async (name) => {
     const real = await openPak(conformancePath('pak/quake', name));

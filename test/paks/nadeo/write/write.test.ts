@@ -124,6 +124,19 @@ describe('packing', () => {
     expect(await broken.verify(broken.find('Root.txt')!)).toBeUndefined();
   });
 
+  test.each([3, 8])('version %i: a header that is made in pieces tells of each file', async (version) => {
+    const names = Array.from({ length: 3000 }, (_, i) => `Folder${i % 7}/Some.File.With.A.Name${i}.txt`);
+    const bytes = await packBytes(
+      names.map((name) => packFile(name, name)),
+      { version, key: baseKey },
+    );
+    const pak = await openNadeoPak(bytesSource(bytes), { keys: [baseKey] });
+    expect(await pak.verifyDirectory()).toBeUndefined();
+    expect(pak.entries.map(({ name }) => name)).toEqual(names.toSorted());
+    const last = pak.find(names.at(-1)!)!;
+    expect(Buffer.from(await collect(pak.read(last))).toString()).toBe(names.at(-1));
+  });
+
   test('more files than memory should hold are read once, and nothing of them is left on disk', async () => {
     let opened = 0;
     const big = noise(3 << 20);

@@ -1,6 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import type { OnProgress } from '../../../../src/core/progress.ts';
+import { processMark } from '../../../../src/files/temporary.ts';
 import { encodePacklist } from '../../../../src/paks/nadeo/keys/packlist.ts';
 import { decodePackList } from '../../../../src/sources/paks/make/pack-inputs.ts';
 import { scratchFolder } from '../../../support/scratch.ts';
@@ -50,6 +51,15 @@ test('what is no file is left out, and that is said', async () => {
   await withPakrat({}, (pakrat) => pakrat.pack.quake(scratch('links.pak'), scratch('links'), { onProgress }));
   expect(await contents(scratch('links.pak'))).toEqual({ ok: 'A', same: 'A' });
   expect(notes).toEqual([expect.stringMatching(/no link to one: .*to-nothing and 1 more$/)]);
+});
+
+test('what a killed run left is not packed, where the PAK lies in its own folder', async () => {
+  write('own/a', 'A');
+  const host = processMark().split('-').at(-1);
+  write(`own/.pakrat-4194305-1-${host}-0-1.tmp`, 'half');
+  await withPakrat({}, (pakrat) => pakrat.pack.quake(scratch('own/pak0.pak'), scratch('own')));
+  expect(await contents(scratch('own/pak0.pak'))).toEqual({ a: 'A' });
+  expect(readdirSync(scratch('own')).sort()).toEqual(['a', 'pak0.pak']);
 });
 
 test('several folders, files and a list go into one PAK', async () => {
