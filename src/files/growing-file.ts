@@ -1,32 +1,36 @@
 import * as fs from 'node:fs';
+import { checkRange } from '../core/byte-source.ts';
 import { inStore, makeFolderDurable, writeAll } from './durable.ts';
 import { ReadAhead, readAt } from './read-at.ts';
 import { removeTemporary, temporaryName } from './temporary.ts';
 
-/** Bytes that wait in memory before they go to disk together. */
+/** Bytes that wait in memory before they go to disk together; and how many there is room for at first. */
 const tailBytes = 1 << 20;
+const firstBytes = 1 << 14;
 /** Bytes that are handed on at a time. */
 const pieceBytes = 1 << 18;
 
 /**
- * A temporary file that grows, and is read meanwhile: for what is more than memory should hold. Needs `close`, which removes it.
- * What writes throws E_STORE_FULL and E_STORE.
+ * Bytes that grow, and are read meanwhile: for what is more than memory should hold. A few are held in memory, more lie in a temporary file. Needs `close`, which
+ * removes it. What writes throws E_STORE_FULL and E_STORE.
  */
 export class GrowingFile {
-  readonly #name: string;
-  readonly #fd: number;
-  /** The last bytes, and how many come before them, which are on disk. */
+  readonly #temporary: string | undefined;
+  readonly #prefix: '' | '.pakrat-';
+  /** Where the bytes are that came first, once there is a file. */
+  #file: { name: string; fd: number } | undefined;
+  #written = 0;
+  /** The last bytes. */
   #tail = Buffer.allocUnsafe(0);
   #waiting = 0;
-  #written = 0;
 
-  /** @param temporary folder for it; made when it is not there */
-  constructor(temporary: string) {
-    this.#name = temporaryName(temporary);
-    this.#fd = inStore(this.#name, () => {
-      makeFolderDurable(temporary);
-      return fs.openSync(this.#name, 'wx+');
-    });
+  /**
+   * @param temporary a folder, which is made; without it all is held in memory
+   * @param prefix as temporaryName has it
+   */
+  constructor(temporary: string | undefined, prefix: '' | '.pakrat-' = '') {
+    this.#temporary = temporary;
+    this.#prefix = prefix;
   }
 
   /** Bytes that were appended. */
@@ -35,7 +39,7 @@ export class GrowingFile {
   }
 
   append(bytes: Uint8Array): void {
-    if (this.#waiting + bytes.length > this.#tail.length) this.#makeRoom();
+    if (this.#waiting + bytes.length > this.#tail.length) this.#makeRoom(bytes.length);
     if (bytes.length > this.#tail.length) {
       this.#write(bytes, this.#written);
       this.#written += bytes.length;
@@ -57,17 +61,15 @@ export class GrowingFile {
 
   /** Exactly `size` bytes at `offset`, the caller's own. @throws E_FORMAT_TRUNCATED when they are not there */
   read(offset: number, size: number): Uint8Array {
-    const start = offset - this.#written;
-    if (start >= 0 && start + size <= this.#waiting) return Buffer.from(this.#tail.subarray(start, start + size));
-    this.#flush();
-    return readAt(this.#fd, offset, size, this.#name);
+    checkRange({ name: 'temporary file', size: this.size }, offset, size);
+    return this.#inTail(offset, size)?.slice() ?? readAt(this.#flushed(), offset, size, 'temporary file');
   }
 
   /** For bytes that are read one behind the other: what `read` gives is good until the next, as long as nothing is written. */
   ahead(): { read: (offset: number, size: number) => Uint8Array } {
-    this.#flush();
-    const ahead = new ReadAhead(this.#fd, this.size);
-    return { read: (offset, size) => ahead.read(offset, size, this.#name) };
+    if (this.#written === 0) return { read: (offset, size) => this.#inTail(offset, size) ?? this.read(offset, size) };
+    const ahead = new ReadAhead(this.#flushed(), this.size);
+    return { read: (offset, size) => ahead.read(offset, size, 'temporary file') };
   }
 
   /** All bytes in pieces, each of which is good until the next. @param stride pieces have whole records of so many bytes */
@@ -79,13 +81,28 @@ export class GrowingFile {
 
   /** Forgets everything. */
   close(): void {
-    fs.closeSync(this.#fd);
-    removeTemporary(this.#name);
+    if (this.#file === undefined) return;
+    fs.closeSync(this.#file.fd);
+    removeTemporary(this.#file.name);
+    this.#file = undefined;
   }
 
-  #makeRoom(): void {
-    this.#flush();
-    if (this.#tail.length === 0) this.#tail = Buffer.allocUnsafe(tailBytes);
+  #inTail(offset: number, size: number): Uint8Array | undefined {
+    const start = offset - this.#written;
+    if (start < 0 || start + size > this.#waiting) return undefined;
+    return new Uint8Array(this.#tail.buffer, this.#tail.byteOffset + start, size);
+  }
+
+  #makeRoom(size: number): void {
+    const needed = this.#waiting + size;
+    if (needed > tailBytes && this.#temporary !== undefined) {
+      this.#flush();
+      if (this.#tail.length < tailBytes) this.#tail = Buffer.allocUnsafe(tailBytes);
+      return;
+    }
+    const larger = Buffer.allocUnsafe(Math.max(firstBytes, needed, 2 * this.#tail.length));
+    this.#tail.copy(larger, 0, 0, this.#waiting);
+    this.#tail = larger;
   }
 
   #flush(): void {
@@ -95,7 +112,27 @@ export class GrowingFile {
     this.#waiting = 0;
   }
 
-  #write(bytes: Uint8Array, position: number): void {
-    inStore(this.#name, () => writeAll(this.#fd, bytes, position));
+  #flushed(): number {
+    this.#flush();
+    return this.#opened().fd;
   }
+
+  #write(bytes: Uint8Array, position: number): void {
+    const { name, fd } = this.#opened();
+    inStore(name, () => writeAll(fd, bytes, position));
+  }
+
+  #opened(): { name: string; fd: number } {
+    // Only what has a folder is more than its tail.
+    this.#file ??= openTemporary(this.#temporary!, this.#prefix);
+    return this.#file;
+  }
+}
+
+function openTemporary(folder: string, prefix: '' | '.pakrat-'): { name: string; fd: number } {
+  const name = temporaryName(folder, prefix);
+  return inStore(name, () => {
+    makeFolderDurable(folder);
+    return { name, fd: fs.openSync(name, 'wx+') };
+  });
 }

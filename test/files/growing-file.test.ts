@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { GrowingFile } from '../../src/files/growing-file.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -33,7 +33,25 @@ test('what was appended, and written over, is read as it is while the file grows
   expect(all.digest('hex')).toBe(md5(truth.subarray(0, size)));
   const { read } = file.ahead();
   expect(Buffer.compare(read(size - 9, 9), truth.subarray(size - 9, size))).toBe(0);
-  expect(() => file.read(size - 1, 2)).toThrow('ends 1 bytes early');
+  expect(() => file.read(size - 1, 2)).toThrow('outside its');
   file.close();
   expect(readdirSync(scratch('tmp'))).toEqual([]);
+});
+
+test('a few bytes make no file, and without a folder many do not either', () => {
+  for (const [folder, size] of [
+    [scratch('few'), 5000],
+    [undefined, 3 << 20],
+  ] as const) {
+    const bytes = randomBytes(size);
+    const file = new GrowingFile(folder);
+    for (let at = 0; at < size; at += 777) file.append(bytes.subarray(at, at + 777));
+    file.write(Buffer.from('over'), 100);
+    bytes.write('over', 100);
+    expect(Buffer.concat([...file.pieces()].map((piece) => Buffer.from(piece))).equals(bytes)).toBe(true);
+    expect(Buffer.compare(file.read(99, 50), bytes.subarray(99, 149))).toBe(0);
+    expect(existsSync(scratch('few'))).toBe(false);
+    expect(() => file.read(size - 1, 2)).toThrow('outside its');
+    file.close();
+  }
 });

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { compareNames } from '../../core/names/name-order.ts';
-import { writeAll } from '../../files/durable.ts';
+import { makeFolderDurable, writeAll } from '../../files/durable.ts';
 import { removeTemporary, temporaryName } from '../../files/temporary.ts';
 import { fieldEnd, lineEnd, markEvery, type NameFile, type NameMark, windowSize } from './name-index.ts';
 
@@ -17,6 +17,7 @@ export class NamesWriter {
   #sortedEnd: number | undefined;
 
   constructor(folder: string) {
+    makeFolderDurable(folder);
     this.#path = temporaryName(folder);
     this.#fd = fs.openSync(this.#path, 'wx+', 0o600);
   }

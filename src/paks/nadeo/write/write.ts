@@ -10,7 +10,7 @@ import { breathe } from '../../../core/breathe.ts';
 import { PakratError } from '../../../core/errors.ts';
 import { type Hasher, md5, md5Hasher, sha256Hasher } from '../../../core/hash.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { Spool } from '../../../files/spool/spool.ts';
+import { Spool } from '../../../files/spool.ts';
 import { foldName } from '../../names.ts';
 import { type PackResult, type PackSink, PositionedSink } from '../../packing.ts';
 import { type SortedFiles, sortForPacking } from '../../sorted-files.ts';

@@ -2,8 +2,8 @@
  * What the directory index of a PAK has (../index/directory-index.ts for its layout): every directory, those that have no files of their own included, with its files.
  */
 import { breathe } from '../../../core/breathe.ts';
-import { SortedTexts } from '../../../files/sorted-texts.ts';
-import type { Spool } from '../../../files/spool/spool.ts';
+import { SortedTexts } from '../../../files/sorted/sorted-texts.ts';
+import type { Spool } from '../../../files/spool.ts';
 import { rowsPerTurn } from '../../sorted-files.ts';
 import { utf8NamesVersion } from '../index/directory-index.ts';
 import { writeFString } from '../index/fstring.ts';

@@ -3,7 +3,7 @@ import { breathe } from '../../../core/breathe.ts';
 import { sha1Hasher } from '../../../core/hash.ts';
 import { orderOf } from '../../../core/sorting/merge-sort.ts';
 import { ByteWriter } from '../../../core/writer.ts';
-import { Spool } from '../../../files/spool/spool.ts';
+import { Spool } from '../../../files/spool.ts';
 import type { PositionedSink } from '../../packing.ts';
 import { type EntryRecord, writeEntryRecord } from '../entries/entry-record.ts';
 import { encodeFooter } from '../footer.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { Spool } from '../../../../src/files/spool/spool.ts';
+import { Spool } from '../../../../src/files/spool.ts';
 import {
   type Directories,
   directoriesOf,

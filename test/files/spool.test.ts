@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
-import { Spool } from '../../../src/files/spool/spool.ts';
-import { scratchFolder } from '../../support/scratch.ts';
+import { Spool } from '../../src/files/spool.ts';
+import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();
 
