@@ -256,7 +256,7 @@ function* checkLength(store: Store, { path, size, complete }: KnownObject): Gene
 /** Spans lie one behind the other, and in entries. */
 function* checkClaims(
   path: string,
-  { claimed, spans, entries }: { claimed: readonly Span[]; spans: readonly Span[]; entries: readonly ArchiveEntry[] },
+  { claimed, spans, entries }: { claimed: readonly Span[]; spans: readonly Span[]; entries: Iterable<ArchiveEntry> },
 ): Generator<Finding> {
   const excess = unclaimable(spans, entries);
   if (excess.length > 0) {
@@ -272,7 +272,7 @@ async function* checkArchive(
   object: KnownObject,
   check: {
     spans: readonly Span[];
-    entries: readonly ArchiveEntry[];
+    entries: Iterable<ArchiveEntry>;
     buffer: HashBuffer;
     signal?: AbortSignal | undefined;
   },
@@ -298,7 +298,7 @@ function decrypter({ objectKeys }: Store, path: string): (bytes: Uint8Array, off
 }
 
 /** The entries of an archive; undefined when its index is not there, or not to be read or damaged, which is a finding of its own. */
-function entriesOf(store: Store, name: KnownObject['name']): ArchiveEntry[] | undefined {
+function entriesOf(store: Store, name: KnownObject['name']): Iterable<ArchiveEntry> | undefined {
   const isUnreadable = (error: unknown): boolean => isDamage(error) || codeOf(error) === 'E_STORE';
   return resultUnless(isUnreadable, () => {
     const index = store.readObject({ ...name, suffix: '.index' });

@@ -2,8 +2,10 @@ import * as fs from 'node:fs';
 import { toHex } from '../core/bytes.ts';
 import { codeOf, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
+import { repeatable } from '../core/reader.ts';
 import { ReadAhead } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
+import { entriesByOffset, rowsByOffset } from '../formats/indices/rows-by-offset.ts';
 import type { ObjectName } from '../store/layout.ts';
 import { heldUntil, type Span, spanBytes, subtractSpans } from '../store/spans.ts';
 import { type CheckedEntry, checkEntries } from '../verify/check-entries.ts';
@@ -28,20 +30,36 @@ export interface DamagedEntry extends ArchiveEntry {
   message: string;
 }
 
-/** The entries of an archive, by its index, in the order in which they lie in it. Throws E_FORMAT…, E_INTEGRITY. */
-export function archiveEntries(indexBytes: Uint8Array, name: Pick<ObjectName, 'kind' | 'hash'>): ArchiveEntry[] {
+/**
+ * The entries of an archive, by its index, in the order in which they lie in it. Each is made when it is come to: there may be two millions.
+ * @throws E_FORMAT…, E_INTEGRITY, at once
+ */
+export function archiveEntries(
+  indexBytes: Uint8Array,
+  name: Pick<ObjectName, 'kind' | 'hash'>,
+): Iterable<ArchiveEntry> {
   const index = decodeArchiveIndex(indexBytes, name.hash);
+  const rows = rowsByOffset(index);
   const raw = name.kind === 'patch';
-  const entries = Array.from(index, ({ ekey, offset, size }) => ({ ekey: toHex(ekey), offset, size, raw }));
-  return entries.sort((a, b) => a.offset - b.offset);
+  return repeatable(function* () {
+    for (const { ekey, offset, size } of entriesByOffset(index, rows)) yield { ekey: toHex(ekey), offset, size, raw };
+  });
 }
 
 /** What the ledger holds of an archive where no entry lies: only entries are ever held, so it is no pakrat's claim. */
-export function unclaimable(spans: readonly Span[], entries: readonly ArchiveEntry[]): Span[] {
-  return subtractSpans(
-    spans,
-    entries.map(({ offset, size }) => ({ start: offset, end: offset + size })),
-  );
+export function unclaimable(spans: readonly Span[], entries: Iterable<ArchiveEntry>): Span[] {
+  return subtractSpans(spans, covered(entries));
+}
+
+/** What entries cover that come in the order of their offsets: mostly they lie one behind the other. */
+function covered(entries: Iterable<ArchiveEntry>): Span[] {
+  const runs: Span[] = [];
+  for (const { offset, size } of entries) {
+    const last = runs.at(-1);
+    if (last !== undefined && offset <= last.end) last.end = Math.max(last.end, offset + size);
+    else runs.push({ start: offset, end: offset + size });
+  }
+  return runs;
 }
 
 interface EntryCheck {
@@ -66,7 +84,7 @@ export interface CheckedEntries {
  */
 export async function* checkHeldEntries(
   find: () => string,
-  entries: readonly ArchiveEntry[],
+  entries: Iterable<ArchiveEntry>,
   { spans, decrypt, buffer, signal }: EntryCheck,
 ): AsyncGenerator<CheckedEntries> {
   const fd = openIfThere(find);
@@ -106,7 +124,7 @@ function readHeld(
   }
 }
 
-function* heldEntries(entries: readonly ArchiveEntry[], spans: readonly Span[]): Generator<HeldEntry> {
+function* heldEntries(entries: Iterable<ArchiveEntry>, spans: readonly Span[]): Generator<HeldEntry> {
   for (const { ekey, offset, size, raw } of entries) {
     const held = Math.min(heldUntil(spans, offset) - offset, size);
     if (held > 0) yield { ekey, offset, size, raw, held };

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { toHex } from '../../core/bytes.ts';
+import { plainView, toHex } from '../../core/bytes.ts';
 import { isPakratError, isSystemError } from '../../core/errors.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import type { Span } from '../../store/spans.ts';
@@ -50,14 +50,15 @@ export function proveEntriesOf(task: EntriesTask, buffer: HashBuffer): Promise<P
       'columns' in task
         ? Array.from(entriesIn(task), (entry) => ({ ...entry, ekey: toHex(entry.ekey) }))
         : entriesOf({ ...task.listed, size: task.size });
-    const end = entries.reduce((most, { offset, size }) => Math.max(most, offset + size), 0);
+    let end = 0;
+    for (const { offset, size } of entries) end = Math.max(end, offset + size);
     return proofOf(file, entries, { spans: [{ start: 0, end }], buffer });
   });
 }
 
 async function proofOf(
   file: string,
-  entries: readonly ArchiveEntry[],
+  entries: Iterable<ArchiveEntry>,
   { spans, buffer }: { spans: readonly Span[]; buffer: HashBuffer },
 ): Promise<Proof | undefined> {
   const proof: Proof = { entries: 0, bytes: 0 };
@@ -79,7 +80,7 @@ async function unlessUnreadable(work: () => Promise<Proof | undefined>): Promise
   }
 }
 
-function entriesOf({ name, index, size }: ListedEntries & { size: number }): ArchiveEntry[] {
+function entriesOf({ name, index, size }: ListedEntries & { size: number }): Iterable<ArchiveEntry> {
   if (index === undefined) return [{ ekey: name.hash, offset: 0, size, raw: false }];
-  return archiveEntries(new Uint8Array(fs.readFileSync(index)), name);
+  return archiveEntries(plainView(fs.readFileSync(index)), name);
 }

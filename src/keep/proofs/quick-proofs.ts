@@ -1,8 +1,9 @@
 import * as fs from 'node:fs';
-import { fromHex } from '../../core/bytes.ts';
+import { fromHex, plainView } from '../../core/bytes.ts';
 import { isPakratError, isSystemError } from '../../core/errors.ts';
 import { readInto } from '../../files/read-at.ts';
 import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
+import { entriesByOffset } from '../../formats/indices/rows-by-offset.ts';
 import { heldUntil } from '../../store/spans.ts';
 import { entriesIn, type ListedEntries, type Proof } from '../../verify/entry-columns.ts';
 import type { EntryProver, EntryToProve, ObjectProof } from '../../verify/entry-prover.ts';
@@ -60,7 +61,7 @@ function heldBy(task: ProofTask | EntriesTask): HeldFile {
     // Entries may leave some of the file out.
     const { listed } = task;
     const spans = [{ start: 0, end: size }];
-    const entries = (): EntryToProve[] => entriesOf({ ...listed, size });
+    const entries = (): Iterable<EntryToProve> => entriesOf({ ...listed, size });
     return { file: listed.file, spans, wholeSize: undefined, size: undefined, entries };
   }
   const { file, spans, wholeSize } = task;
@@ -92,11 +93,12 @@ function addEntries(
 }
 
 /** In the order in which they lie. @throws E_FORMAT…, E_INTEGRITY for a damaged index */
-function entriesOf({ name, index, size }: ListedEntries & { size: number }): EntryToProve[] {
-  if (index === undefined) return [{ ekey: fromHex(name.hash), offset: 0, size, raw: false }];
+function* entriesOf({ name, index, size }: ListedEntries & { size: number }): Generator<EntryToProve> {
+  if (index === undefined) {
+    yield { ekey: fromHex(name.hash), offset: 0, size, raw: false };
+    return;
+  }
   const raw = name.kind === 'patch';
-  const rows = decodeArchiveIndex(new Uint8Array(fs.readFileSync(index)), name.hash);
-  return Array.from(rows, ({ ekey, offset, size: entrySize }) => ({ ekey, offset, size: entrySize, raw })).sort(
-    (a, b) => a.offset - b.offset,
-  );
+  const entries = entriesByOffset(decodeArchiveIndex(plainView(fs.readFileSync(index)), name.hash));
+  for (const { ekey, offset, size: entrySize } of entries) yield { ekey, offset, size: entrySize, raw };
 }

@@ -326,7 +326,7 @@ test('a mirror of keg: objects, and entries in files of their own, which go wher
   // Of one archive there are its index and some of its entries.
   const [, , , hash = ''] = archives[0]!.split('/');
   const index = new Uint8Array(fs.readFileSync(`${file(archives[0]!)}.index`));
-  const entries = archiveEntries(index, { kind: 'data', hash });
+  const entries = [...archiveEntries(index, { kind: 'data', hash })];
   const bytes = fs.readFileSync(file(archives[0]!));
   for (const { ekey, offset, size } of entries.slice(5)) {
     const fragment = join(root, '.ngdp/fragments', ekey.slice(0, 2), ekey.slice(2, 4), ekey);

@@ -45,11 +45,13 @@ export async function takeScattered(
     await breathe(run.settings.signal);
     const index = readSmall(run, { ...name, suffix: '.index' });
     if (index === undefined) continue;
-    const here = archiveEntries(index, name).filter(({ ekey }) => entries.find(fromHex(ekey)) !== undefined);
+    const here: ArchiveEntry[] = [];
+    for (const entry of archiveEntries(index, name))
+      if (entries.find(fromHex(entry.ekey)) !== undefined) here.push(entry);
     for (const { ekey } of here) onPlaced(ekey);
     if (here.length === 0) continue;
     const work: EntryWork = { name, entries: here, loose: false, open: () => source };
-    countHeld(run, here, missingEntries(run, work));
+    countHeld(run, here, [...missingEntries(run, work)]);
     const left = await takeEntries(run, work);
     if (left !== undefined) later.push(left);
   }

@@ -21,8 +21,8 @@ import type { EntrySource } from './entry-source.ts';
 /** Entries of one object that are to be taken: checked, written where the object has them, and then called held. */
 export interface EntryWork {
   name: ObjectName;
-  /** In the order of their offsets. */
-  entries: readonly ArchiveEntry[];
+  /** In the order of their offsets; gone through more than once. */
+  entries: Iterable<ArchiveEntry>;
   /** The object is this one entry. */
   loose: boolean;
   /** Opens them where they lie. */
@@ -32,16 +32,15 @@ export interface EntryWork {
 /** Entries that are written under one claim, and their bytes: what a kill costs. */
 const together = { tasks: 2048, bytes: 32 << 20 };
 
-/** The entries of an object that the store does not hold. */
-export function missingEntries(
+/** The entries of an object that the store does not hold when they are asked for, one at a time: an archive may lack two millions. */
+export function* missingEntries(
   { store }: ImportRun,
   { name, entries, loose }: Pick<EntryWork, 'name' | 'entries' | 'loose'>,
-): ArchiveEntry[] {
+): Generator<ArchiveEntry> {
   const path = objectPath(name);
-  if (store.ledger.completeSize(path) !== undefined) return [];
-  if (loose) return [...entries];
-  const spans = store.ledger.spans(path);
-  return entries.filter(({ offset, size }) => !covers(spans, offset, offset + size));
+  if (store.ledger.completeSize(path) !== undefined) return;
+  const spans = loose ? [] : store.ledger.spans(path);
+  for (const entry of entries) if (loose || !covers(spans, entry.offset, entry.offset + entry.size)) yield entry;
 }
 
 /**
@@ -62,7 +61,7 @@ export async function takeEntries(run: ImportRun, work: EntryWork): Promise<Entr
     }
     try {
       // Some may have been fetched and released between the look and the claim.
-      await takeBatch(run, { ...work, entries: missingEntries(run, { ...work, entries: batch }) });
+      await takeBatch(run, { ...work, entries: [...missingEntries(run, { ...work, entries: batch })] });
     } finally {
       claim.release();
     }
@@ -92,7 +91,10 @@ export function tellWrong({ report }: ImportRun, path: string, error: unknown): 
   else report.damaged.push({ name: path, code, message });
 }
 
-async function takeBatch(run: ImportRun, work: EntryWork): Promise<void> {
+/** Entries of an object that are taken together. */
+type EntryBatch = EntryWork & { entries: readonly ArchiveEntry[] };
+
+async function takeBatch(run: ImportRun, work: EntryBatch): Promise<void> {
   const { store, settings, buffer } = run;
   const path = objectPath(work.name);
   const source = resultUnless(isPakratError, work.open);

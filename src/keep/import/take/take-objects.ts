@@ -25,10 +25,9 @@ export async function takeObject(
   const isLoose = index === undefined;
   const entries = isLoose ? [looseEntry(run, { name, file, size })] : archiveEntries(index, name);
   const work: EntryWork = { name, entries, loose: isLoose, open: () => archiveFile(file) };
-  const missing = missingEntries(run, work);
-  countHeld(run, work, missing);
-  if (missing.length === 0) return undefined;
-  if (missing.length === entries.length && (await takeWhole(run, { file, size }, work))) return undefined;
+  const held = countHeld(run, work);
+  if (held === 'all') return undefined;
+  if (held === 'none' && (await takeWhole(run, { file, size }, work))) return undefined;
   return takeEntries(run, work);
 }
 
@@ -48,13 +47,27 @@ function looseEntry({ store }: ImportRun, { name, file, size }: FoundFile): Arch
   return { ekey: name.hash, offset: 0, size: told ?? size, raw: false };
 }
 
-function countHeld(run: ImportRun, { name, entries, loose }: EntryWork, missing: readonly ArchiveEntry[]): void {
-  const bytesOf = (list: readonly ArchiveEntry[]): number => list.reduce((sum, entry) => sum + entry.size, 0);
-  const bytes = bytesOf(entries) - bytesOf(missing);
+/** Counts what the store holds of an object. @returns how much of it that is */
+function countHeld(run: ImportRun, work: EntryWork): 'all' | 'some' | 'none' {
+  const { name, entries, loose } = work;
+  const all = amountOf(entries);
+  const missing = amountOf(missingEntries(run, work));
+  const bytes = all.bytes - missing.bytes;
   const isWhole = loose || run.store.ledger.completeSize(objectPath(name)) !== undefined;
-  const objects = missing.length === 0 && isWhole ? 1 : 0;
-  addAmount(run.report.held, { objects, entries: loose ? 0 : entries.length - missing.length, bytes });
+  const objects = missing.entries === 0 && isWhole ? 1 : 0;
+  addAmount(run.report.held, { objects, entries: loose ? 0 : all.entries - missing.entries, bytes });
   run.pass(bytes);
+  if (missing.entries === 0) return 'all';
+  return missing.entries < all.entries ? 'some' : 'none';
+}
+
+function amountOf(entries: Iterable<ArchiveEntry>): { entries: number; bytes: number } {
+  const amount = { entries: 0, bytes: 0 };
+  for (const { size } of entries) {
+    amount.entries += 1;
+    amount.bytes += size;
+  }
+  return amount;
 }
 
 /** Takes all of an object by its file, where that is wholly right. @returns false when it is to be taken entry by entry */
@@ -82,7 +95,7 @@ async function takeWhole(
         continue;
       }
       run.touch(path);
-      addAmount(report.taken, { entries: loose ? 0 : entries.length, bytes: end });
+      addAmount(report.taken, { entries: loose ? 0 : amountOf(entries).entries, bytes: end });
       if (kind === 'link') addLinked(report, end);
       run.pass(end);
       return true;
@@ -94,7 +107,7 @@ async function takeWhole(
 }
 
 /** The end of entries that lie one behind the other from the first byte on; undefined where something lies between them that no hash covers. */
-function endOf(entries: readonly ArchiveEntry[]): number | undefined {
+function endOf(entries: Iterable<ArchiveEntry>): number | undefined {
   let end = 0;
   for (const { offset, size } of entries) {
     if (offset > end) return undefined;
@@ -107,7 +120,7 @@ async function areRight(
   { store, buffer, settings }: ImportRun,
   file: string,
   path: string,
-  entries: readonly ArchiveEntry[],
+  entries: Iterable<ArchiveEntry>,
 ): Promise<boolean> {
   const source = archiveFile(file);
   try {
