@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { plainView } from '../core/bytes.ts';
 import { codeOf, formatError, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import type { ReusedBytes } from '../core/tables/large-bytes.ts';
 
@@ -30,6 +31,13 @@ export function withReads<Result>(
   } finally {
     fs.closeSync(fd);
   }
+}
+
+/** All bytes of a file, in memory that nobody else has. That of many is taken once: a copy of the index of an archive may be 50 MB. @throws errors of the system as they come */
+export function readOwn(file: string): Uint8Array {
+  const bytes = fs.readFileSync(file);
+  // Those of a small file lie in memory that is shared.
+  return bytes.length === bytes.buffer.byteLength ? plainView(bytes) : new Uint8Array(bytes);
 }
 
 /** All bytes of a file, there until something else is taken of the memory. Throws as {@link readAt}, and errors of the system as they come. */

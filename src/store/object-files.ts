@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { isNoFile, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { ownFile } from '../files/copies/own-file.ts';
 import { inStore, moveFilesDurable, removeDurable, truncateDurable } from '../files/durable.ts';
+import { readOwn } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { clearWay } from './clear-way.ts';
 import { objectHash, type StoreLayout } from './layout.ts';
@@ -175,7 +176,7 @@ export class ObjectFiles {
     const known = this.#ends.get(path);
     if (known !== undefined) return known;
     return resultUnless(isPakratError, () => {
-      const bytes = inStore(index, () => new Uint8Array(fs.readFileSync(this.find(index))));
+      const bytes = inStore(index, () => readOwn(this.find(index)));
       let end = 0;
       for (const entry of decodeArchiveIndex(this.#keys.decrypt(index, bytes), objectHash(path)))
         end = Math.max(end, entry.offset + entry.size);

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { isNoFile, PakratError } from '../core/errors.ts';
 import { inStore, makeFolderDurable, storeError, writeFilesDurable } from '../files/durable.ts';
+import { readOwn } from '../files/read-at.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
 import { Claims } from './claims.ts';
 import { clearWay } from './clear-way.ts';
@@ -126,7 +127,7 @@ function canWrite(layout: StoreLayout): boolean {
 
 function readIfThere(file: string): Uint8Array | undefined {
   try {
-    return new Uint8Array(fs.readFileSync(file));
+    return readOwn(file);
   } catch (error) {
     if (isNoFile(error)) return undefined;
     throw storeError(error, file);

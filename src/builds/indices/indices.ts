@@ -46,6 +46,8 @@ async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig:
     if (path === undefined) lacking += 1;
     group.add(path === undefined ? noEntries() : await openIndex(objects, name, path, memory));
   }
+  // That of an archive of tiny files has 50 MB.
+  memory.giveBack();
   if (lacking > 0)
     onNote?.(`${plural(lacking, 'archive index', 'archive indices')} cannot be had, nor what lies there`);
   // A group that is not whole is made again each time: it has another name.

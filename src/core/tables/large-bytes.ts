@@ -41,4 +41,10 @@ export class ReusedBytes {
     if (size > this.#memory.length) this.#memory = new Uint8Array(Math.ceil(size * 1.25));
     return this.#memory.subarray(0, size);
   }
+
+  /** Gives the memory back to the system: of what was taken nothing may be looked at any more. */
+  giveBack(): void {
+    giveBack(this.#memory);
+    this.#memory = new Uint8Array(0);
+  }
 }

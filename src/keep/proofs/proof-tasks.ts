@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
-import { plainView, toHex } from '../../core/bytes.ts';
+import { toHex } from '../../core/bytes.ts';
 import { isPakratError, isSystemError } from '../../core/errors.ts';
+import { readOwn } from '../../files/read-at.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import type { Span } from '../../store/spans.ts';
 import { type EntryBatch, entriesIn, type ListedEntries, type Proof } from '../../verify/entry-columns.ts';
@@ -82,5 +83,5 @@ async function unlessUnreadable(work: () => Promise<Proof | undefined>): Promise
 
 function entriesOf({ name, index, size }: ListedEntries & { size: number }): Iterable<ArchiveEntry> {
   if (index === undefined) return [{ ekey: name.hash, offset: 0, size, raw: false }];
-  return archiveEntries(plainView(fs.readFileSync(index)), name);
+  return archiveEntries(readOwn(index), name);
 }

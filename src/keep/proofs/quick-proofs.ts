@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
-import { fromHex, plainView } from '../../core/bytes.ts';
+import { fromHex } from '../../core/bytes.ts';
 import { isPakratError, isSystemError } from '../../core/errors.ts';
-import { readInto } from '../../files/read-at.ts';
+import { readInto, readOwn } from '../../files/read-at.ts';
 import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { entriesByOffset } from '../../formats/indices/rows-by-offset.ts';
 import { heldUntil } from '../../store/spans.ts';
@@ -99,6 +99,6 @@ function* entriesOf({ name, index, size }: ListedEntries & { size: number }): Ge
     return;
   }
   const raw = name.kind === 'patch';
-  const entries = entriesByOffset(decodeArchiveIndex(plainView(fs.readFileSync(index)), name.hash));
+  const entries = entriesByOffset(decodeArchiveIndex(readOwn(index), name.hash));
   for (const { ekey, offset, size: entrySize } of entries) yield { ekey, offset, size: entrySize, raw };
 }

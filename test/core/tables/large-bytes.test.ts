@@ -26,6 +26,15 @@ test('memory that is taken again is the same, as long as it is enough', () => {
   expect(memory.take(1000)).toHaveLength(1000);
 });
 
+test('memory that is taken again and again can be given back', () => {
+  const memory = new ReusedBytes();
+  memory.take(64 * MiB).fill(1);
+  const before = process.memoryUsage().arrayBuffers;
+  memory.giveBack();
+  expect(before - process.memoryUsage().arrayBuffers).toBeGreaterThan(60 * MiB);
+  expect([...memory.take(3)]).toEqual([0, 0, 0]);
+});
+
 test('memory that is given back is free at once, and its table empty', () => {
   const tables = Array.from({ length: 4 }, () => largeBytes(40 * MiB).fill(1));
   const before = process.memoryUsage();
