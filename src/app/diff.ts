@@ -45,7 +45,10 @@ export async function diff(
   try {
     const second = await openAny(session, after, options);
     try {
+      // What is listed of a build goes where it has what is derived of it; that of anything else needs no store.
+      const { temporary } = isBuildSource(first.source) ? await session.folders() : session.scratch();
       const difference = await diffSources(first.source, second.source, {
+        temporary,
         ...(globs.length > 0 && { matches: nameMatcher(globs), needed: neededTexts(globs) }),
         signal,
         onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),

@@ -1,4 +1,5 @@
-import { type DiffRow, type DiffTable, nameOf } from './diff-table.ts';
+import { type DiffRow, nameOf } from './diff-table.ts';
+import type { ListedRows } from './listed-rows.ts';
 
 const { imul } = Math;
 
@@ -42,25 +43,25 @@ function hashText(text: string, seed: number): number {
   return (hash ^ (hash >>> 16)) >>> 0;
 }
 
-/** Finds rows of a table by what they are told apart by: 4 to 8 bytes for each. */
+/** Finds listed rows by what they are told apart by: 4 to 8 bytes for each. */
 export class DiffIndex {
   /** Rows that are the same file as one before them: they are marked as done, and never found. */
   readonly repeated: number;
-  readonly #table: DiffTable;
+  readonly #rows: ListedRows;
   readonly #identity: Identity;
   /** Row number + 1, or 0; a row lies at its hash or behind, before the next 0. */
   readonly #slots: Uint32Array;
 
-  constructor(table: DiffTable, identity: Identity) {
-    this.#table = table;
+  constructor(rows: ListedRows, identity: Identity) {
+    this.#rows = rows;
     this.#identity = identity;
-    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(table.count * 1.5 + 2)));
+    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(rows.count * 1.5 + 2)));
     let repeated = 0;
-    for (let row = 0; row < table.count; row++) {
-      const slot = this.#slotFor(table.hash(row), () => table.at(row));
+    for (let row = 0; row < rows.count; row++) {
+      const slot = this.#slotFor(rows.hash(row), () => rows.at(row));
       if (this.#slots[slot] === 0) this.#slots[slot] = row + 1;
       else {
-        table.setDone(row);
+        rows.setDone(row);
         repeated += 1;
       }
     }
@@ -79,9 +80,9 @@ export class DiffIndex {
     for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
       const there = this.#slots[slot] ?? 0;
       if (there === 0) return slot;
-      if (this.#table.hash(there - 1) !== hash) continue;
+      if (this.#rows.hash(there - 1) !== hash) continue;
       wanted ??= row();
-      if (isSame(this.#identity, this.#table.at(there - 1), wanted)) return slot;
+      if (isSame(this.#identity, this.#rows.at(there - 1), wanted)) return slot;
     }
   }
 }

@@ -20,28 +20,29 @@ export interface DiffRow {
   mark: Mark | undefined;
 }
 
-/** One side of a comparison. */
+/** One side of a comparison: its source, and those of its files that are found to differ. */
 export interface DiffSide {
   source: Source;
   table: DiffTable;
 }
 
 /*
- * Files of one side while they are compared, as bytes in blocks that never move: two million of them are 92 MB and their names,
- * not a gigabyte of objects.
+ * Files of one side that differ, as bytes in blocks that never move: two million of them are 82 MB and their names, not a gigabyte of objects.
  *
- *   0   u32  hash of what it is told apart by
- *   4   u32  file data id, 0xffffffff for none
- *   8   u32  number in the source, 0xffffffff for none
- *   12  u48  size, all ones when not known
- *   18  u8   kind of its key: 0 for none, else the number in `marks` + 1
- *   19  key  16 bytes
- *   35  u8   1 when it is done with
- *   36  u24  block of its name
- *   39  u24  offset in that block
- *   42  u32  bytes of its name, 0xffffffff for none
+ *   0   u32  file data id, 0xffffffff for none
+ *   4   u32  number in the source, 0xffffffff for none
+ *   8   u48  size, all ones when not known
+ *   14  u8   kind of its key: 0 for none, else the number in `marks` + 1
+ *   15  key  16 bytes
+ *   31  u24  block of its name
+ *   34  u24  offset in that block
+ *   37  u32  bytes of its name, 0xffffffff for none
  */
-const stride = 46;
+const stride = 41;
+const [sizeAt, keyAt] = [8, 14];
+/** Bytes of what is known of a file beside its name: all up to there. */
+export const factsSize = 31;
+const [nameAt, nameSizeAt] = [factsSize, factsSize + 6];
 const rowsPerBlock = 1 << 15;
 const nameBlockSize = 1 << 20;
 const none = 0xffffffff;
@@ -55,19 +56,15 @@ export class DiffTable {
   readonly #names: Buffer[] = [];
   #nameEnd = nameBlockSize;
 
-  /** @param hash of what the file is told apart by @returns the number of the row */
-  add(row: DiffRow, hash: number): number {
+  /** @returns the number of the row */
+  add(row: DiffRow): number {
     const number = this.count;
     if (number % rowsPerBlock === 0) this.#blocks.push(Buffer.alloc(stride * rowsPerBlock));
     this.count += 1;
     const { bytes, at } = this.#row(number);
-    bytes.writeUInt32BE(hash, at);
-    bytes.writeUInt32BE(row.fileDataId ?? none, at + 4);
-    bytes.writeUInt32BE(row.index ?? none, at + 8);
-    bytes.writeUIntBE(row.size ?? noSize, at + 12, 6);
-    if (row.mark !== undefined) this.setMark(number, row.mark);
-    if (row.name === undefined) bytes.writeUInt32BE(none, at + 42);
-    else this.#addName(row.name, bytes, at + 36);
+    writeFacts(bytes, at, row);
+    if (row.name === undefined) bytes.writeUInt32BE(none, at + nameSizeAt);
+    else this.#addName(row.name, bytes, at + nameAt);
     return number;
   }
 
@@ -93,49 +90,20 @@ export class DiffTable {
   /** A row as an object. */
   at(number: number): DiffRow {
     const { bytes, at } = this.#row(number);
-    const known = (value: number, not: number): number | undefined => (value === not ? undefined : value);
-    const name = this.#nameBytes(number);
-    return {
-      name: name?.toString('utf8'),
-      fileDataId: known(bytes.readUInt32BE(at + 4), none),
-      index: known(bytes.readUInt32BE(at + 8), none),
-      size: known(bytes.readUIntBE(at + 12, 6), noSize),
-      mark: markAt(bytes, at + 18),
-    };
-  }
-
-  hash(number: number): number {
-    const { bytes, at } = this.#row(number);
-    return bytes.readUInt32BE(at);
+    return { name: this.#nameBytes(number)?.toString('utf8'), ...factsAt(bytes, at) };
   }
 
   setSize(number: number, size: number): void {
     const { bytes, at } = this.#row(number);
-    bytes.writeUIntBE(size, at + 12, 6);
-  }
-
-  setMark(number: number, { by, key }: Mark): void {
-    const { bytes, at } = this.#row(number);
-    bytes[at + 18] = marks.indexOf(by) + 1;
-    bytes.write(key, at + 19, 16, 'hex');
-  }
-
-  isDone(number: number): boolean {
-    const { bytes, at } = this.#row(number);
-    return bytes[at + 35] === 1;
-  }
-
-  setDone(number: number): void {
-    const { bytes, at } = this.#row(number);
-    bytes[at + 35] = 1;
+    bytes.writeUIntBE(size, at + sizeAt, 6);
   }
 
   #nameBytes(number: number): Buffer | undefined {
     const { bytes, at } = this.#row(number);
-    const size = bytes.readUInt32BE(at + 42);
+    const size = bytes.readUInt32BE(at + nameSizeAt);
     if (size === none) return undefined;
-    const start = bytes.readUIntBE(at + 39, 3);
-    return this.#names[bytes.readUIntBE(at + 36, 3)]!.subarray(start, start + size);
+    const start = bytes.readUIntBE(at + nameAt + 3, 3);
+    return this.#names[bytes.readUIntBE(at + nameAt, 3)]!.subarray(start, start + size);
   }
 
   /** Order of two rows by their names; those without a name come last, by their ids. */
@@ -145,10 +113,30 @@ export class DiffTable {
     if (left !== undefined || right !== undefined) return left === undefined ? 1 : -1;
     const id = (table: DiffTable, row: number): number => {
       const { bytes, at } = table.#row(row);
-      return bytes.readUInt32BE(at + 4);
+      return bytes.readUInt32BE(at);
     };
     return id(this, number) - id(other, otherNumber);
   }
+}
+
+/** Writes what is known of a file beside its name, {@link factsSize} bytes, over whatever is there. */
+export function writeFacts(bytes: Buffer, at: number, { fileDataId, index, size, mark }: DiffRow): void {
+  bytes.writeUInt32BE(fileDataId ?? none, at);
+  bytes.writeUInt32BE(index ?? none, at + 4);
+  bytes.writeUIntBE(size ?? noSize, at + sizeAt, 6);
+  bytes[at + keyAt] = mark === undefined ? 0 : marks.indexOf(mark.by) + 1;
+  if (mark !== undefined) bytes.write(mark.key, at + keyAt + 1, 16, 'hex');
+}
+
+/** What {@link writeFacts} wrote. */
+export function factsAt(bytes: Buffer, at: number): Omit<DiffRow, 'name'> {
+  const known = (value: number, not: number): number | undefined => (value === not ? undefined : value);
+  return {
+    fileDataId: known(bytes.readUInt32BE(at), none),
+    index: known(bytes.readUInt32BE(at + 4), none),
+    size: known(bytes.readUIntBE(at + sizeAt, 6), noSize),
+    mark: markAt(bytes, at + keyAt),
+  };
 }
 
 function markAt(bytes: Buffer, at: number): Mark | undefined {

@@ -16,6 +16,7 @@ import {
   nameOf,
   type Verdict,
 } from './diff-table.ts';
+import { ListedRows } from './listed-rows.ts';
 
 /** A file that one side has and the other has not, or has otherwise. */
 export type DiffItem =
@@ -51,6 +52,8 @@ export interface Difference {
 export interface DiffOptions extends Pick<RowChoice, 'needed'> {
   /** Undefined for all. */
   matches?: ((name: string) => boolean) | undefined;
+  /** Folder for temporary files, made when it is needed. */
+  temporary: string;
   signal?: AbortSignal | undefined;
   /** Told what is done, in a word, with the bytes that were read and, where it is known, that will be. */
   onProgress?: ((phase: string, bytes: number, total: number) => void) | undefined;
@@ -65,12 +68,16 @@ export interface DiffOptions extends Pick<RowChoice, 'needed'> {
 export async function diffSources(before: Source, after: Source, options: DiffOptions): Promise<Difference> {
   const byId = (await hasIds(before)) && (await hasIds(after));
   const comparison = new Comparison({ byId, seed: randomInt(2 ** 32) }, { before, after }, options);
-  await comparison.passOverEqual();
-  await comparison.compareAfter(await comparison.listBefore());
-  return comparison.finish();
+  try {
+    await comparison.passOverEqual();
+    await comparison.compareAfter(await comparison.listBefore());
+    return await comparison.finish();
+  } finally {
+    comparison.close();
+  }
 }
 
-/** Numbers of rows of both sides; -1 for the side that has no such file. */
+/** Numbers of rows in the tables of both sides; -1 for the side that has no such file. */
 interface Items {
   before: number[];
   after: number[];
@@ -84,12 +91,13 @@ class Comparison {
   readonly #identity: Identity;
   readonly #options: DiffOptions;
   readonly #before: DiffSide;
-  /** Holds only what is not known to be equal. */
   readonly #after: DiffSide;
+  /** The files of the first side, as they were listed. */
+  readonly #listed: ListedRows;
   readonly #keysOnly: boolean;
   readonly #items: Items = { before: [], after: [], by: [] };
-  /** Pairs that wait until their contents are read; the rows of both sides, and the number of that before. */
-  #unread: (ContentPair & { number: number; hash: number })[] = [];
+  /** Pairs that wait until their contents are read. */
+  #unread: ContentPair[] = [];
   /** Bytes that were read, and that will be as far as that is known. */
   #done = 0;
   #toRead = 0;
@@ -106,6 +114,7 @@ class Comparison {
     this.#options = options;
     this.#before = { source: sources.before, table: new DiffTable() };
     this.#after = { source: sources.after, table: new DiffTable() };
+    this.#listed = new ListedRows(options.temporary);
     this.#keysOnly = isBuildSource(sources.before) && isBuildSource(sources.after);
   }
 
@@ -129,26 +138,31 @@ class Comparison {
     this.#files.after = size;
   }
 
+  /** Forgets what was listed. */
+  close(): void {
+    this.#listed.close();
+  }
+
   /** Takes the files of the first side, and gives back what finds them. */
   async listBefore(): Promise<DiffIndex> {
-    const { table } = this.#before;
+    const listed = this.#listed;
     for await (const row of this.#rows(this.#before)) {
       await breathe(this.#options.signal);
-      table.add(row, identityHash(this.#identity, row));
+      listed.add(row, identityHash(this.#identity, row));
     }
-    const index = new DiffIndex(table, this.#identity);
+    const index = new DiffIndex(listed, this.#identity);
     this.#repeated = index.repeated;
-    this.#files.before += table.count - this.#repeated;
+    this.#files.before += listed.count - this.#repeated;
     this.#toRead = this.#expectedOfRest();
     return index;
   }
 
   /** Bytes that will be read for the files of the first side that were not met in the second, should it have all of them. */
   #expectedOfRest(): number {
-    const { table } = this.#before;
+    const listed = this.#listed;
     let bytes = 0;
-    for (let row = 0; row < table.count && !this.#keysOnly; row++)
-      if (!table.isDone(row)) bytes += this.#expected(table.at(row));
+    for (let row = 0; row < listed.count && !this.#keysOnly; row++)
+      if (!listed.isDone(row)) bytes += this.#expected(listed.at(row));
     return bytes;
   }
 
@@ -161,31 +175,31 @@ class Comparison {
   async compareAfter(index: DiffIndex): Promise<void> {
     for await (const row of this.#rows(this.#after)) {
       await breathe(this.#options.signal);
-      const hash = identityHash(this.#identity, row);
-      const number = index.find(row, hash);
-      if (number !== undefined && this.#before.table.isDone(number)) this.#repeated += 1;
-      else this.#take(row, hash, number);
+      const number = index.find(row, identityHash(this.#identity, row));
+      if (number !== undefined && this.#listed.isDone(number)) this.#repeated += 1;
+      else this.#take(row, number);
       if (this.#unread.length === batchSize) await this.#compareContents();
     }
     this.#toRead -= this.#expectedOfRest();
     await this.#compareContents();
   }
 
-  #take(row: DiffRow, hash: number, before: number | undefined): void {
+  /** @param before the number of the file of the first side that it is */
+  #take(row: DiffRow, before: number | undefined): void {
     this.#files.after += 1;
     if (before === undefined) {
-      this.#add(-1, this.#after.table.add(row, hash));
+      this.#add(undefined, row);
       return;
     }
-    this.#before.table.setDone(before);
-    const old = this.#before.table.at(before);
+    this.#listed.setDone(before);
+    const old = this.#listed.at(before);
     const verdict = compareRows(old, row);
     this.#toRead -= this.#expected(old);
     if (verdict === undefined) {
       this.#toRead += toRead(old) + toRead(row);
-      this.#unread.push({ before: old, after: row, number: before, hash });
+      this.#unread.push({ before: old, after: row });
     } else if (this.#isUnchanged(old, row, verdict)) this.#unchanged += 1;
-    else this.#add(before, this.#after.table.add(row, hash), verdict.by);
+    else this.#add(old, row, verdict.by);
   }
 
   #isUnchanged(before: DiffRow, after: DiffRow, { same, by }: Verdict): boolean {
@@ -193,9 +207,10 @@ class Comparison {
     return same && !(this.#identity.byId && isRenamed(before, after));
   }
 
-  #add(before: number, after: number, by?: DecidedBy): void {
-    this.#items.before.push(before);
-    this.#items.after.push(after);
+  /** Keeps what differs. */
+  #add(before: DiffRow | undefined, after: DiffRow | undefined, by?: DecidedBy): void {
+    this.#items.before.push(before === undefined ? -1 : this.#before.table.add(before));
+    this.#items.after.push(after === undefined ? -1 : this.#after.table.add(after));
     this.#items.by.push(by);
   }
 
@@ -210,20 +225,20 @@ class Comparison {
     };
     const sources = { before: this.#before.source, after: this.#after.source };
     for (const [i, result] of (await compareContents(sources, pairs, { signal, onBytes })).entries()) {
-      const { before, after, number, hash } = pairs[i]!;
-      if (before.mark !== undefined) this.#before.table.setMark(number, before.mark);
+      const { before, after } = pairs[i]!;
       if ('error' in result) {
         const { code, message } = result.error;
         this.#failed.push({ name: nameOf(after), code, message });
       } else if (this.#isUnchanged(before, after, { same: result.same, by: 'content' })) this.#unchanged += 1;
-      else this.#add(number, this.#after.table.add(after, hash), 'content');
+      else this.#add(before, after, 'content');
     }
   }
 
   async finish(): Promise<Difference> {
     const { before, after, by } = this.#items;
     const [left, right] = [this.#before.table, this.#after.table];
-    for (let row = 0; row < left.count; row++) if (!left.isDone(row)) this.#add(row, -1);
+    const listed = this.#listed;
+    for (let row = 0; row < listed.count; row++) if (!listed.isDone(row)) this.#add(listed.at(row), undefined);
     if (this.#keysOnly) {
       await fillSizes(this.#before, before);
       await fillSizes(this.#after, after);

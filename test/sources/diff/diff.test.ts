@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import * as fs from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import type { Build } from '../../../src/builds/build.ts';
 import { PakratError } from '../../../src/core/errors.ts';
@@ -6,6 +7,9 @@ import { buildSource } from '../../../src/sources/build-source.ts';
 import { type Difference, type DiffItem, diffSources } from '../../../src/sources/diff/diff.ts';
 import { nameOf } from '../../../src/sources/diff/diff-table.ts';
 import type { Source, SourceEntry } from '../../../src/sources/source.ts';
+import { scratchFolder } from '../../support/scratch.ts';
+
+const temporary = scratchFolder()('temporary');
 
 /** A file of a made-up source; `content` is what reading gives. */
 interface Made extends Partial<SourceEntry> {
@@ -51,7 +55,7 @@ async function diff(
   matches: (name: string) => boolean = () => true,
 ): Promise<Difference> {
   const open = (side: Source | readonly Made[]): Source => ('list' in side ? side : sourceOf(side as Made[]));
-  return diffSources(open(before), open(after), { matches });
+  return diffSources(open(before), open(after), { matches, temporary });
 }
 
 function lines(difference: Difference): string[] {
@@ -123,6 +127,7 @@ describe('how files are compared', () => {
     };
     const bytes: [done: number, total: number][] = [];
     const found = await diffSources(before, after, {
+      temporary,
       onProgress: (phase, done, total) => phase === 'compare' && bytes.push([done, total]),
     });
     const sizes = names.filter((_, i) => i % 101 === 0 && i % 100 !== 7);
@@ -344,4 +349,41 @@ test('many files, of which names and sizes fill more than one block of the table
   expect(order).toEqual([...order].sort((one, other) => Buffer.compare(Buffer.from(one), Buffer.from(other))));
   // Listing again gives the same.
   expect([...found.items()]).toHaveLength(found.count);
+});
+
+describe('so many files that they do not stay in memory', () => {
+  const names = Array.from({ length: 20_000 }, (_, i) => `world/zone${i % 7}/${'area'.repeat(10)}/${i}.m2`);
+  // Sides that know what their files hold: nothing is read.
+  const side = (contentOf: (i: number) => string): Made[] =>
+    names.map((name, i) => ({ name, size: 1, md5: md5(contentOf(i)) }));
+  const before = side((i) => String(i));
+
+  test('are compared as few are, and nothing of them is left on disk', async () => {
+    // In another order, with one in a thousand changed, one in 1500 gone, and one new.
+    const after = side((i) => (i % 1000 === 7 ? `${i + 1}` : String(i)))
+      .filter((_, i) => i % 1500 !== 3)
+      .reverse();
+    const found = await diff(before, [...after, { name: 'new', content: '' }]);
+    const changed = names.filter((_, i) => i % 1000 === 7).map((name) => `changed ${name} by md5`);
+    const removed = names.filter((_, i) => i % 1500 === 3).map((name) => `removed ${name}`);
+    expect(lines(found).sort()).toEqual([...changed, ...removed, 'added new'].sort());
+    expect(found.unchanged).toBe(20_000 - changed.length - removed.length);
+    expect(fs.readdirSync(temporary)).toEqual([]);
+    // And again.
+    expect(lines(found)).toHaveLength(changed.length + removed.length + 1);
+  });
+
+  test('leave nothing on disk when it is ended', async () => {
+    const ended = new AbortController();
+    const after = sourceOf(before);
+    const list = after.list.bind(after);
+    after.list = async function* (...given) {
+      expect(fs.readdirSync(temporary)).toHaveLength(1);
+      ended.abort();
+      yield* list(...given);
+    };
+    const options = { temporary, signal: ended.signal };
+    await expect(diffSources(sourceOf(before), after, options)).rejects.toMatchObject({ code: 'E_ABORTED' });
+    expect(fs.readdirSync(temporary)).toEqual([]);
+  });
 });

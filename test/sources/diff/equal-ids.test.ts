@@ -62,9 +62,12 @@ test('files of two builds that are passed over as equal are those that a look at
   const changes = (id: number, block: number): number => (id % 31 === 0 ? -1 : id % 29 === block ? 1 : 0);
   const before = await openSmallRoot(scratch, { root: rootOf((id) => (id % 37 === 0 ? -1 : 0), old) });
   const after = await openSmallRoot(scratch, { root: rootOf(changes, renamed) });
-  const passedOver = await diffSources(sourceOf(before), sourceOf(after), {});
+  const passedOver = await diffSources(sourceOf(before), sourceOf(after), { temporary: scratch('temporary') });
   const misfits = after.misfits;
-  const oneByOne = await diffSources(sourceOf(before), sourceOf(after), { matches: () => true });
+  const oneByOne = await diffSources(sourceOf(before), sourceOf(after), {
+    matches: () => true,
+    temporary: scratch('temporary'),
+  });
   expect([...passedOver.items()]).toEqual([...oneByOne.items()]);
   const { items: _, ...sums } = oneByOne;
   expect(passedOver).toMatchObject(sums);
