@@ -1,12 +1,12 @@
 import { uintAt } from '../../core/bytes.ts';
 import { orderOf } from '../../core/sorting/merge-sort.ts';
 import { sortNumbers } from '../../core/sorting/sort-numbers.ts';
-import { giveBack } from '../../core/tables/large-bytes.ts';
+import { giveBack, largeBytes } from '../../core/tables/large-bytes.ts';
 import type { ArchiveIndex, IndexEntry } from './archive-index.ts';
 import { entryOffset } from './seal-index.ts';
 
 /** Of memory that is smaller the collection of garbage is soon enough. */
-const largeBytes = 1 << 20;
+const largeBytesLeast = 1 << 20;
 
 /**
  * The numbers of the records of an archive's index in the order in which their entries lie in the archive, those of one offset in the order of their keys.
@@ -19,12 +19,17 @@ export function rowsByOffset({ bytes, layout, count }: ArchiveIndex): Uint32Arra
   const offsetOf = (row: number): number =>
     uintAt(bytes, entryOffset(row, layout) + keyBytes + sizeBytes + offsetBytes - size, size);
   if (size > Uint32Array.BYTES_PER_ELEMENT) return orderOf(count, (a, b) => offsetOf(a) - offsetOf(b));
-  const offsets = new Uint32Array(count);
+  const offsets = numbers(count);
   for (let row = 0; row < count; row++) offsets[row] = offsetOf(row);
-  const memory = new Uint32Array(3 * count);
-  const rows = sortNumbers(offsets, memory).slice();
-  if (memory.byteLength >= largeBytes) giveBack(new Uint8Array(offsets.buffer), new Uint8Array(memory.buffer));
+  const memory = numbers(3 * count);
+  const rows = numbers(count);
+  rows.set(sortNumbers(offsets, memory));
+  if (memory.byteLength >= largeBytesLeast) giveBack(new Uint8Array(offsets.buffer), new Uint8Array(memory.buffer));
   return rows;
+}
+
+function numbers(count: number): Uint32Array<ArrayBuffer> {
+  return new Uint32Array(largeBytes(count * Uint32Array.BYTES_PER_ELEMENT).buffer, 0, count);
 }
 
 /** The records of an archive's index in the order of {@link rowsByOffset}, one at a time: as objects all of them would be ten times their bytes. */
