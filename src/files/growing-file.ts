@@ -133,6 +133,6 @@ function openTemporary(folder: string, prefix: '' | '.pakrat-'): { name: string;
   const name = temporaryName(folder, prefix);
   return inStore(name, () => {
     makeFolderDurable(folder);
-    return { name, fd: fs.openSync(name, 'wx+') };
+    return { name, fd: fs.openSync(name, 'wx+', 0o600) };
   });
 }
