@@ -62,7 +62,9 @@ export class GrowingFile {
   /** Exactly `size` bytes at `offset`, the caller's own. @throws E_FORMAT_TRUNCATED when they are not there */
   read(offset: number, size: number): Uint8Array {
     checkRange({ name: 'temporary file', size: this.size }, offset, size);
-    return this.#inTail(offset, size)?.slice() ?? readAt(this.#flushed(), offset, size, 'temporary file');
+    const inTail = this.#inTail(offset, size);
+    // A copy out of memory that many share: there may be millions of a few bytes.
+    return inTail === undefined ? readAt(this.#flushed(), offset, size, 'temporary file') : Buffer.from(inTail);
   }
 
   /** For bytes that are read one behind the other: what `read` gives is good until the next, as long as nothing is written. */

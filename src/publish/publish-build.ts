@@ -90,8 +90,10 @@ async function finishBuild(plan: BuildPlan, files: EncodedFiles, work: EncodeWor
     return { ...counts, ...keepLive(plan, live, work) };
   work.encoder.signal?.throwIfAborted();
   const manifests = { ...listed, encoding: await putEncoding(work) };
-  // What is left needs no threads, and they take as much memory as it does.
+  // What is left needs neither threads nor contents, and they take as much memory as it does.
   await work.encoder.end();
+  const stored = { objects: data.contents.length, objectBytes: data.bytes };
+  data.contents.close();
   const objects = await breatheBetween(data.archives.finish(), work.encoder.signal);
   const made = await breatheBetween(patches.finish(manifests), work.encoder.signal);
   const buildConfig = makeBuildConfig(answer, manifests, made, root);
@@ -110,8 +112,7 @@ async function finishBuild(plan: BuildPlan, files: EncodedFiles, work: EncodeWor
     ...configs,
     unchanged: false,
     ...counts,
-    objects: data.contents.length,
-    objectBytes: data.bytes,
+    ...stored,
     added: data.added,
     patches: made === undefined ? { objects: 0, bytes: 0 } : patches.added,
     archives: objects.archives.length,
@@ -129,6 +130,7 @@ async function putManifests(files: EncodedFiles, work: EncodeWork): Promise<Omit
   const lists = new ListedObjects(files, [root, install]);
   const download = await putOne(writePieces(lists.download(), temporary));
   const size = await putOne(writePieces(lists.size(), temporary));
+  lists.giveBack();
   return { root, install, download, size };
 }
 

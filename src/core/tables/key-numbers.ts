@@ -1,4 +1,5 @@
 import { u32At } from '../bytes.ts';
+import { giveBack, largeWords } from './large-bytes.ts';
 
 /** Part of its places that may be taken: more would make looking for one long. */
 const fullest = 0.75;
@@ -31,6 +32,14 @@ export class KeyNumbers {
     this.#put(u32At(key, 0), number + 1);
   }
 
+  /** Forgets everything, and gives its memory back to the system. */
+  giveBack(): void {
+    giveBack(this.#words, this.#numbers);
+    this.#bits = leastBits;
+    [this.#words, this.#numbers] = [new Uint32Array(2 ** leastBits), new Uint32Array(2 ** leastBits)];
+    this.#count = 0;
+  }
+
   #put(word: number, value: number): void {
     const last = this.#numbers.length - 1;
     let place = this.#firstPlace(word);
@@ -46,9 +55,10 @@ export class KeyNumbers {
   #grow(): void {
     const [words, numbers] = [this.#words, this.#numbers];
     this.#bits += 1;
-    this.#words = new Uint32Array(2 ** this.#bits);
-    this.#numbers = new Uint32Array(2 ** this.#bits);
+    this.#words = largeWords(2 ** this.#bits);
+    this.#numbers = largeWords(2 ** this.#bits);
     for (let place = 0; place < numbers.length; place++)
       if (numbers[place] !== 0) this.#put(words[place]!, numbers[place]!);
+    giveBack(words, numbers);
   }
 }

@@ -13,13 +13,18 @@ export function largeBytes(size: number): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new ArrayBuffer(isLarge ? mappedBytes : size), 0, size);
 }
 
+/** As {@link largeBytes}, of numbers of 32 bits. */
+export function largeWords(count: number): Uint32Array<ArrayBuffer> {
+  return new Uint32Array(largeBytes(4 * count).buffer, 0, count);
+}
+
 let nowhere: InstanceType<typeof MessageChannel>['port1'] | undefined;
 
 /**
  * Gives the memory of large tables, each of which has a buffer of its own, back to the system at once; they are empty afterwards, and nobody may look at them any more. Memory that nothing leads to is else
  * given back when garbage is collected: that may be long after more was taken, and then both count.
  */
-export function giveBack(...tables: readonly Uint8Array[]): void {
+export function giveBack(...tables: readonly ArrayBufferView[]): void {
   if (nowhere === undefined) {
     nowhere = new MessageChannel().port1;
     nowhere.close();

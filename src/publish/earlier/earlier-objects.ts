@@ -4,7 +4,7 @@ import { breathe } from '../../core/breathe.ts';
 import { fromHex, toHex, u32At } from '../../core/bytes.ts';
 import { isNotFound, PakratError } from '../../core/errors.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { reading, withReads } from '../../files/read-at.ts';
+import { reading, readOwn, withReads } from '../../files/read-at.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { decodeArchiveIndex, findInPage, type IndexEntry } from '../../formats/indices/archive-index.ts';
 import type { IndexLayout } from '../../formats/indices/index-layout.ts';
@@ -131,7 +131,7 @@ function indexOf(hash: string): Omit<ObjectName, 'cdnPath'> {
 export function readObject(folder: CdnFolder, name: Omit<ObjectName, 'cdnPath'>): Uint8Array {
   const path = pathIn(folder, name);
   try {
-    return reading(path, () => new Uint8Array(fs.readFileSync(path)));
+    return reading(path, () => readOwn(path));
   } catch (error) {
     throw isNotFound(error) ? lacks(folder, path) : error;
   }

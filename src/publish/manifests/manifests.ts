@@ -1,3 +1,4 @@
+import { giveBack, largeBytes, largeWords } from '../../core/tables/large-bytes.ts';
 import { type DownloadEntry, downloadPieces } from '../../formats/manifests/download.ts';
 import { encodeInstall, type InstallEntry } from '../../formats/manifests/install.ts';
 import { sizePieces } from '../../formats/manifests/size.ts';
@@ -59,11 +60,17 @@ export class ListedObjects {
 
   constructor(files: EncodedFiles, manifests: readonly EncodedContent[]) {
     this.#contents = files.contents;
-    this.#priorities = new Int16Array(this.#contents.length).fill(notListed);
-    this.#tagsOf = new Uint32Array(this.#contents.length);
+    const { length } = this.#contents;
+    this.#priorities = new Int16Array(largeBytes(2 * length).buffer, 0, length).fill(notListed);
+    this.#tagsOf = largeWords(length);
     for (const manifest of manifests) this.#addManifest(this.#contents.numberOf(manifest));
     for (const file of files) this.#add(file);
     this.#count = this.#priorities.reduce((count, priority) => count + (priority === notListed ? 0 : 1), 0);
+  }
+
+  /** Gives its memory back to the system: it is not asked any more. */
+  giveBack(): void {
+    giveBack(this.#priorities, this.#tagsOf);
   }
 
   #addManifest(number: number): void {

@@ -1,5 +1,6 @@
 import { u32At, uintAt, writeU32 } from '../../core/bytes.ts';
 import { codeOf } from '../../core/errors.ts';
+import { giveBack, largeWords } from '../../core/tables/large-bytes.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { GrowingFile } from '../../files/growing-file.ts';
 import { SortedRuns } from '../../files/sorted/sorted-runs.ts';
@@ -39,6 +40,7 @@ export function writeTvfs(files: EncodedFiles, temporary: string): Written {
         vfs.append(rows.vfsRow(places[numberIn(beside)]!, uintAt(beside, 0, sizeBytes)));
         yield;
       }
+      giveBack(places);
       const maxDepth = table.finish();
       const header = rows.header({ size: file.size - tvfsHeaderSize, maxDepth }, files.length);
       file.append(rows.especs);
@@ -98,7 +100,7 @@ function* sortContainers(
     number += 1;
     yield;
   }
-  const places = new Uint32Array(number);
+  const places = largeWords(number);
   let place = 0;
   for (const row of containers.rows()) {
     places[u32At(row, rows.containerSize)] = place;

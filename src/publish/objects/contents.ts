@@ -92,6 +92,7 @@ export class Contents implements Iterable<ContentRow> {
   /** Forgets everything. */
   close(): void {
     this.#rows.close();
+    this.#byCkey.giveBack();
   }
 
   #row(number: number): Uint8Array {

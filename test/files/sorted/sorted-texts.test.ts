@@ -74,3 +74,11 @@ describe('SortedTexts', () => {
     sorter.close();
   });
 });
+
+test('what cannot be written is trouble of the disk', () => {
+  const texts = new SortedTexts('/dev/null');
+  const add = (): void => {
+    for (let i = 0; i < 10_000; i++) texts.add('x'.repeat(1000), Uint8Array.of(1));
+  };
+  expect(add).toThrow(expect.objectContaining({ code: 'E_STORE' }));
+});

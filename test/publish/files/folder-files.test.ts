@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { ListedFolder, listFolderFiles } from '../../../src/publish/files/folder-files.ts';
@@ -46,5 +46,5 @@ test('a folder is listed with what is wanted first before all else, then by the 
   expect([listed.count, listed.links]).toEqual([wanted.length, 1]);
   expect(listed.size).toBe(rows.reduce((sum, { size }) => sum + size, 0));
   listed.close();
-  expect(readdirSync(scratch('tmp'))).toEqual([]);
+  expect(existsSync(scratch('tmp'))).toBe(false);
 });

@@ -1,4 +1,5 @@
 import { compareBytes, writeU32 } from '../../../core/bytes.ts';
+import { giveBack, largeBytes } from '../../../core/tables/large-bytes.ts';
 import { ByteWriter } from '../../../core/writer.ts';
 import { folderBit, maxPathSize, refuse } from './limits.ts';
 
@@ -140,7 +141,7 @@ export class PrefixTable {
   /** @param count number of paths */
   constructor(sink: TableSink, count: number) {
     this.#sink = sink;
-    this.#shared = new Uint16Array(count);
+    this.#shared = new Uint16Array(largeBytes(2 * count).buffer, 0, count);
   }
 
   /** Looks at the next path. @throws E_FORMAT_RANGE for the one before it again, and for one that is too long */
@@ -173,6 +174,7 @@ export class PrefixTable {
   finish(): number {
     if (this.#added === 0) this.#begin(nodeOf(noPiece), 0);
     while (this.#open.length > 0) this.#end();
+    giveBack(this.#shared);
     return this.#maxDepth;
   }
 
