@@ -1,7 +1,7 @@
 import { uintAt } from '../../core/bytes.ts';
 import { orderOf } from '../../core/sorting/merge-sort.ts';
 import { sortNumbers } from '../../core/sorting/sort-numbers.ts';
-import { giveBack, largeBytes } from '../../core/tables/large-bytes.ts';
+import { giveBack, largeWords } from '../../core/tables/large-bytes.ts';
 import type { ArchiveIndex, IndexEntry } from './archive-index.ts';
 import { entryOffset } from './seal-index.ts';
 
@@ -19,17 +19,13 @@ export function rowsByOffset({ bytes, layout, count }: ArchiveIndex): Uint32Arra
   const offsetOf = (row: number): number =>
     uintAt(bytes, entryOffset(row, layout) + keyBytes + sizeBytes + offsetBytes - size, size);
   if (size > Uint32Array.BYTES_PER_ELEMENT) return orderOf(count, (a, b) => offsetOf(a) - offsetOf(b));
-  const offsets = numbers(count);
+  const offsets = largeWords(count);
   for (let row = 0; row < count; row++) offsets[row] = offsetOf(row);
-  const memory = numbers(3 * count);
-  const rows = numbers(count);
+  const memory = largeWords(3 * count);
+  const rows = largeWords(count);
   rows.set(sortNumbers(offsets, memory));
-  if (memory.byteLength >= largeBytesLeast) giveBack(new Uint8Array(offsets.buffer), new Uint8Array(memory.buffer));
+  if (memory.byteLength >= largeBytesLeast) giveBack(offsets, memory);
   return rows;
-}
-
-function numbers(count: number): Uint32Array<ArrayBuffer> {
-  return new Uint32Array(largeBytes(count * Uint32Array.BYTES_PER_ELEMENT).buffer, 0, count);
 }
 
 /** The records of an archive's index in the order of {@link rowsByOffset}, one at a time: as objects all of them would be ten times their bytes. */
