@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { checkRange } from '../core/byte-source.ts';
 import { inStore, makeFolderDurable, writeAll } from './durable.ts';
-import { ReadAhead, readAt } from './read-at.ts';
+import { ReadAhead, readAt, readInto } from './read-at.ts';
 import { removeTemporary, temporaryName } from './temporary.ts';
 
 /** Bytes that wait in memory before they go to disk together; and how many there is room for at first. */
@@ -65,6 +65,14 @@ export class GrowingFile {
     const inTail = this.#inTail(offset, size);
     // A copy out of memory that many share: there may be millions of a few bytes.
     return inTail === undefined ? readAt(this.#flushed(), offset, size, 'temporary file') : Buffer.from(inTail);
+  }
+
+  /** As {@link read}, into memory that is there: as many bytes as it has. */
+  readInto(target: Uint8Array, offset: number): void {
+    checkRange({ name: 'temporary file', size: this.size }, offset, target.length);
+    const inTail = this.#inTail(offset, target.length);
+    if (inTail === undefined) readInto(this.#flushed(), target, { offset, what: 'temporary file' });
+    else target.set(inTail);
   }
 
   /** For bytes that are read one behind the other: what `read` gives is good until the next, as long as nothing is written. */

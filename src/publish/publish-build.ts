@@ -163,7 +163,8 @@ async function putManifest(
 ): Promise<EncodedContent> {
   const file = await breatheBetween(written, encoder.signal);
   try {
-    const content = { name: 'manifest', size: file.size, read: file.read.bind(file) };
+    const [read, readInto] = [file.read.bind(file), file.readInto.bind(file)];
+    const content = { name: 'manifest', size: file.size, read, readInto };
     const ckey = await hashContent(content, encoder.signal);
     const especs = especsOf(ckey, file);
     const known = earlier?.find(ckey, especs);

@@ -3,7 +3,7 @@ import { uintAt } from '../../core/bytes.ts';
 import { sortRecords } from '../../core/sorting/sort-records.ts';
 import { giveBack } from '../../core/tables/large-bytes.ts';
 import { inStore, makeFolderDurable, writeAll } from '../durable.ts';
-import { readAt } from '../read-at.ts';
+import { readInto } from '../read-at.ts';
 import { removeTemporary, temporaryName } from '../temporary.ts';
 
 /** Rows that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
@@ -19,6 +19,7 @@ const wordSize = 6;
 interface Run {
   next: number;
   end: number;
+  memory: Uint8Array;
   window: Uint8Array;
   /** Where in the window the first row is that was not given out, and with what number it begins. */
   at: number;
@@ -105,8 +106,11 @@ export class SortedRuns {
     this.#spill();
     const stride = this.#stride;
     const size = Math.max(stride, pieceBytes - (pieceBytes % stride));
+    const windowSize = Math.max(stride, windowBytes - (windowBytes % stride));
     let runs = this.#ends.map((end, i): Run => {
-      return { next: this.#ends[i - 1] ?? 0, end, window: new Uint8Array(0), at: 0, word: 0 };
+      const next = this.#ends[i - 1] ?? 0;
+      const memory = Buffer.allocUnsafe(Math.min(end - next, windowSize));
+      return { next, end, memory, window: memory.subarray(0, 0), at: 0, word: 0 };
     });
     runs = runs.filter((run) => this.#load(run));
     while (runs.length > 0) {
@@ -147,8 +151,10 @@ export class SortedRuns {
     if (run.at === run.window.length) {
       const left = run.end - run.next;
       if (left === 0) return false;
-      const size = Math.min(left, Math.max(this.#stride, windowBytes - (windowBytes % this.#stride)));
-      run.window = readAt(this.#fd, run.next, size, 'sorted run');
+      const size = Math.min(left, run.memory.length);
+      // Its memory is used again: what stood there was given out as a copy.
+      if (run.window.length !== size) run.window = run.memory.subarray(0, size);
+      readInto(this.#fd, run.window, { offset: run.next, what: 'sorted run' });
       run.next += size;
       run.at = 0;
     }

@@ -3,7 +3,7 @@ import { breathe } from '../../core/breathe.ts';
 import { toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
-import { readAt, reading } from '../../files/read-at.ts';
+import { readAt, readInto, reading } from '../../files/read-at.ts';
 
 /** A content that is read in pieces. */
 export interface Content {
@@ -11,11 +11,14 @@ export interface Content {
   name: string;
   size: number;
   read(offset: number, size: number): Uint8Array;
+  /** As `read`, into memory that is there: what is read of a large one is else much that waits to be collected. */
+  readInto(target: Uint8Array, offset: number): void;
 }
 
 /** Bytes as a content. */
 export function bytesContent(name: string, bytes: Uint8Array): Content {
-  return { name, size: bytes.length, read: (offset, size) => bytes.subarray(offset, offset + size) };
+  const read = (offset: number, size: number): Uint8Array => bytes.subarray(offset, offset + size);
+  return { name, size: bytes.length, read, readInto: (target, offset) => target.set(read(offset, target.length)) };
 }
 
 /** Opens a file as a content. Needs `close`. @throws E_NOT_FOUND, E_STORE */
@@ -24,21 +27,33 @@ export function openContent(name: string, path: string): Content & { close(): vo
     const fd = fs.openSync(path, 'r');
     const { size } = fs.fstatSync(fd);
     const read = (offset: number, length: number): Uint8Array => reading(path, () => readAt(fd, offset, length, path));
-    return { name, size, read, close: () => fs.closeSync(fd) };
+    const fill = (target: Uint8Array, offset: number): void =>
+      reading(path, () => readInto(fd, target, { offset, what: path }));
+    return { name, size, read, readInto: fill, close: () => fs.closeSync(fd) };
   });
 }
 
 /** The ckey of a content. @throws as reading it does, E_ABORTED */
 export async function hashContent(content: Content, signal: AbortSignal | undefined): Promise<string> {
   const hasher = md5Hasher();
-  for (let offset = 0; offset < content.size; offset += hashBytes) {
-    hasher.update(content.read(offset, Math.min(hashBytes, content.size - offset)));
+  for (const piece of piecesOf(content, { offset: 0, size: content.size })) {
+    hasher.update(piece);
     await breathe(signal);
   }
   return toHex(hasher.digest());
 }
 
-const hashBytes = 1 << 20;
+const pieceBytes = 1 << 20;
+
+/** A part of a content in pieces of 1 MiB, each of which is good until the next. */
+export function* piecesOf(content: Content, { offset, size }: { offset: number; size: number }): Generator<Uint8Array> {
+  const memory = Buffer.allocUnsafe(Math.min(pieceBytes, size));
+  for (let done = 0; done < size; done += pieceBytes) {
+    const piece = memory.subarray(0, Math.min(pieceBytes, size - done));
+    content.readInto(piece, offset + done);
+    yield piece;
+  }
+}
 
 /** The content, which must have this ckey when it has been read from its start to its end. @param onRead called with the bytes of each reading */
 export function checkedContent(
@@ -47,13 +62,20 @@ export function checkedContent(
   onRead?: (bytes: number) => void,
 ): Content & { check(): void } {
   const hasher = md5Hasher();
+  const note = (bytes: Uint8Array): void => {
+    hasher.update(bytes);
+    onRead?.(bytes.length);
+  };
   return {
     ...content,
     read(offset, size) {
       const bytes = content.read(offset, size);
-      hasher.update(bytes);
-      onRead?.(size);
+      note(bytes);
       return bytes;
+    },
+    readInto(target, offset) {
+      content.readInto(target, offset);
+      note(target);
     },
     check() {
       if (toHex(hasher.digest()) !== ckey) throw changedMeanwhile(content.name);

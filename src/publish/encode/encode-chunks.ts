@@ -5,7 +5,7 @@ import { parseEspec, planChunks, printEspec } from '../../formats/blte/espec.ts'
 import { type BlteRow, encodeBlteHeader } from '../../formats/blte/header.ts';
 import { chunkModes } from '../../formats/blte/modes.ts';
 import type { TactKey } from '../../formats/configs/key-list.ts';
-import type { Content } from './content.ts';
+import { type Content, piecesOf } from './content.ts';
 import type { EncodeTask } from './encode-task.ts';
 import type { Encoder } from './encoder.ts';
 import { maxChunkBytes } from './espec-choice.ts';
@@ -17,7 +17,7 @@ interface ChunkWork {
   encoder: Encoder;
   /** Chunks may be larger than what a person may choose, as those of encoding files are. */
   isLarge?: boolean | undefined;
-  /** Takes the encoded chunks in their order, the largest in pieces. */
+  /** Takes the encoded chunks in their order, the largest in pieces. What it is given is good until it returns. */
   take: (chunk: Uint8Array) => void;
 }
 
@@ -63,12 +63,11 @@ type ChunkAnswer = { bytes: Uint8Array; size: number } | { offset: number; size:
 
 /** Plain chunks above this size are not in memory as a whole: 8 MiB. */
 const wholeBytes = 8 << 20;
-const pieceBytes = 1 << 20;
 
 /** Takes a plain chunk piece by piece: its mode, and the part of the content as it is. */
 async function takePlain(
   content: Content,
-  { offset, size }: { offset: number; size: number },
+  part: { offset: number; size: number },
   { encoder, take }: ChunkWork,
 ): Promise<BlteRow> {
   const hasher = md5Hasher();
@@ -77,11 +76,11 @@ async function takePlain(
     take(piece);
   };
   put(Uint8Array.of(chunkModes.plain));
-  for (let done = 0; done < size; done += pieceBytes) {
-    put(content.read(offset + done, Math.min(pieceBytes, size - done)));
+  for (const piece of piecesOf(content, part)) {
+    put(piece);
     await breathe(encoder.signal);
   }
-  return { encodedSize: size + 1, decodedSize: size, md5: hasher.digest() };
+  return { encodedSize: part.size + 1, decodedSize: part.size, md5: hasher.digest() };
 }
 
 /** Bytes of the header of an object that a spec makes of a content. @throws as planChunks */

@@ -74,12 +74,16 @@ test.each([0, 2])(
     const bytes = randomBytes((9 << 20) + 777);
     const espec = `b:{100=z,${9 << 20}=n,*=z}`;
     const asked: number[] = [];
-    const { read, ...facts } = bytesContent('large', bytes);
+    const { read, readInto, ...facts } = bytesContent('large', bytes);
     const content = {
       ...facts,
       read: (offset: number, size: number) => {
         asked.push(size);
         return read(offset, size);
+      },
+      readInto: (target: Uint8Array, offset: number) => {
+        asked.push(target.length);
+        readInto(target, offset);
       },
     };
     const { archives, bytesOf } = objectsIn(`plain${threads}`);
