@@ -10,6 +10,8 @@ export interface Content {
   /** For messages. */
   name: string;
   size: number;
+  /** What `read` gives is the caller's own: it may be sent to a thread as it is. */
+  isCopied: boolean;
   read(offset: number, size: number): Uint8Array;
   /** As `read`, into memory that is there: what is read of a large one is else much that waits to be collected. */
   readInto(target: Uint8Array, offset: number): void;
@@ -18,7 +20,8 @@ export interface Content {
 /** Bytes as a content. */
 export function bytesContent(name: string, bytes: Uint8Array): Content {
   const read = (offset: number, size: number): Uint8Array => bytes.subarray(offset, offset + size);
-  return { name, size: bytes.length, read, readInto: (target, offset) => target.set(read(offset, target.length)) };
+  const fill = (target: Uint8Array, offset: number): void => target.set(read(offset, target.length));
+  return { name, size: bytes.length, isCopied: false, read, readInto: fill };
 }
 
 /** Opens a file as a content. Needs `close`. @throws E_NOT_FOUND, E_STORE */
@@ -29,7 +32,7 @@ export function openContent(name: string, path: string): Content & { close(): vo
     const read = (offset: number, length: number): Uint8Array => reading(path, () => readAt(fd, offset, length, path));
     const fill = (target: Uint8Array, offset: number): void =>
       reading(path, () => readInto(fd, target, { offset, what: path }));
-    return { name, size, read, readInto: fill, close: () => fs.closeSync(fd) };
+    return { name, size, isCopied: true, read, readInto: fill, close: () => fs.closeSync(fd) };
   });
 }
 

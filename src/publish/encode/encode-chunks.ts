@@ -1,6 +1,7 @@
 import { breathe } from '../../core/breathe.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5, md5Hasher } from '../../core/hash.ts';
+import { giveBack } from '../../core/tables/large-bytes.ts';
 import { parseEspec, planChunks, printEspec } from '../../formats/blte/espec.ts';
 import { type BlteRow, encodeBlteHeader } from '../../formats/blte/header.ts';
 import { chunkModes } from '../../formats/blte/modes.ts';
@@ -10,6 +11,7 @@ import type { EncodeTask } from './encode-task.ts';
 import type { Encoder } from './encoder.ts';
 import { maxChunkBytes } from './espec-choice.ts';
 import { inOrder, type Started } from './in-order.ts';
+import { hasOwnBuffer } from './joined.ts';
 
 interface ChunkWork {
   espec: string;
@@ -19,11 +21,13 @@ interface ChunkWork {
   isLarge?: boolean | undefined;
   /** Takes the encoded chunks in their order, the largest in pieces. What it is given is good until it returns. */
   take: (chunk: Uint8Array) => void;
+  /** Nobody looks at what was taken again: of a large content it would be much that waits to be collected. */
+  isCopied?: boolean;
 }
 
 /** Encodes a content chunk by chunk. @returns the header, which stands before the chunks @throws E_USAGE for chunks that are too large, as encodeBlte */
 export async function encodeChunks(content: Content, work: ChunkWork): Promise<Uint8Array> {
-  const { espec, key, encoder, isLarge = false, take } = work;
+  const { espec, key, encoder, isLarge = false, take, isCopied = false } = work;
   const chunks = planChunks(parseEspec(espec), content.size);
   if (!isLarge && chunks.some(({ size }) => size > maxChunkBytes)) throw tooLarge(content, espec);
   const rows: BlteRow[] = [];
@@ -37,6 +41,7 @@ export async function encodeChunks(content: Content, work: ChunkWork): Promise<U
         const task: EncodeTask = {
           kind: 'chunk',
           content: content.read(offset, size),
+          isOwn: content.isCopied,
           espec: printEspec(spec),
           index,
           key,
@@ -54,6 +59,7 @@ export async function encodeChunks(content: Content, work: ChunkWork): Promise<U
     const { bytes, size } = chunk;
     rows.push({ encodedSize: bytes.length, decodedSize: size, md5: md5(bytes) });
     take(bytes);
+    if (isCopied && hasOwnBuffer(bytes)) giveBack(bytes);
   }
   return encodeBlteHeader({ format: 0x0f, rows });
 }

@@ -84,7 +84,8 @@ export async function encodeOnDisk(
     try {
       file.append(new Uint8Array(headerSize(espec, size)));
       const checked = checkedContent(content, ckey, i === 0 ? onChunk : undefined);
-      const head = await encodeChunks(checked, { espec, key, encoder, isLarge, take: (chunk) => file.append(chunk) });
+      const take = (chunk: Uint8Array): void => file.append(chunk);
+      const head = await encodeChunks(checked, { espec, key, encoder, isLarge, take, isCopied: true });
       checked.check();
       if (file.size - head.length < size || i === tried.length - 1)
         return { ckey, ekey: md5Hex(head), size, encodedSize: file.size, espec, file, head };

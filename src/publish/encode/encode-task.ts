@@ -10,8 +10,8 @@ import { looksRandom } from './looks-random.ts';
 export type EncodeTask =
   /** The whole object of a content, as the first spec says; as the second, where there is one and the first makes nothing smaller. */
   | { kind: 'object'; content: Uint8Array; especs: readonly string[]; key?: TactKey | undefined }
-  /** The chunk of this index of an object. */
-  | { kind: 'chunk'; content: Uint8Array; espec: string; index: number; key?: TactKey | undefined }
+  /** The chunk of this index of an object. With `isOwn` nobody looks at its bytes again. */
+  | { kind: 'chunk'; content: Uint8Array; isOwn: boolean; espec: string; index: number; key?: TactKey | undefined }
   /** The patch from one content to another. */
   | { kind: 'patch'; content: Uint8Array; previous: Uint8Array };
 

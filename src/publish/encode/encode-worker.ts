@@ -10,7 +10,10 @@ if (port === null) throw new Error('this is the program of a thread');
 
 port.on('message', (tasks: EncodeTask[]) => {
   const replies = tasks.map(replyTo);
-  const bytes = joined(replies.map((reply) => ('done' in reply ? reply.done.bytes : noBytes)));
+  const bytes = joined(
+    replies.map((reply) => ('done' in reply ? reply.done.bytes : noBytes)),
+    true,
+  );
   const sent = replies.map((reply, i) => ('done' in reply ? { done: { ...reply.done, bytes: bytes[i] } } : reply));
   port.postMessage(sent, transferOf(bytes));
 });

@@ -146,7 +146,11 @@ class EncodeThread {
     const tasks = this.#batch;
     this.#batch = [];
     this.#batchBytes = 0;
-    const contents = joined(tasks.map(({ content }) => content));
+    const isOwn = tasks.every((task) => task.kind === 'chunk' && task.isOwn);
+    const contents = joined(
+      tasks.map(({ content }) => content),
+      isOwn,
+    );
     const sent = tasks.map((task, i) => ({ ...task, content: contents[i] }));
     this.#worker.postMessage(sent, transferOf(contents));
   }

@@ -21,7 +21,7 @@ function tasks(): EncodeTask[] {
     const size = i % 50 === 0 ? 400_000 : Math.floor(random() * 9000);
     const start = Math.floor(random() * (whole.length - size));
     const content = whole.subarray(start, start + size);
-    if (i % 7 === 0) return { kind: 'chunk', content, espec: 'z', index: i };
+    if (i % 7 === 0) return { kind: 'chunk', content, isOwn: false, espec: 'z', index: i };
     return i === 333 ? { kind: 'object', content, especs: ['c:{4,bc7}'] } : { kind: 'object', content, especs };
   });
 }
