@@ -24,15 +24,20 @@ export interface ObjectPlace {
   size: number;
 }
 
-/** The objects that a CDN folder has of the builds of a product. All indices were checked; of each of their entries four bytes are in memory. */
+/** What stands for an archive where an object lies loose; no CDN config has so many archives. */
+const loosely = 0xffff;
+/** Numbers of archives, with that one. */
+const archiveNumbers = 0x10000;
+
+/** The objects that a CDN folder has of the builds of a product. All indices were checked; of each of their entries eight bytes are in memory. */
 export class FolderObjects implements EarlierObjects {
   readonly archives: readonly Archive[];
   readonly loose: readonly IndexEntry[];
   readonly #folder: CdnFolder;
-  /** How the keys of all begin, ascending. */
-  readonly #starts: Uint32Array;
+  /** How the key of each begins, four bytes of it, and the number of its archive, as one number; ascending. */
+  readonly #starts: Float64Array;
 
-  private constructor(folder: CdnFolder, found: Pick<FolderObjects, 'archives' | 'loose'>, starts: Uint32Array) {
+  private constructor(folder: CdnFolder, found: Pick<FolderObjects, 'archives' | 'loose'>, starts: Float64Array) {
     this.#folder = folder;
     this.archives = found.archives;
     this.loose = found.loose;
@@ -46,19 +51,19 @@ export class FolderObjects implements EarlierObjects {
     signal: AbortSignal | undefined,
   ): Promise<FolderObjects> {
     const archives: Archive[] = [];
-    const starts: Uint32Array[] = [];
-    for (const name of names) {
+    const starts: Float64Array[] = [];
+    for (const [number, name] of names.entries()) {
       await breathe(signal);
       const index = decodeArchiveIndex(readObject(folder, indexOf(name)), name);
       const { bytes, stride, count } = index.toc.lastKeys;
       // Copies: the index is let go of.
       const lastKeys = new RecordTable(bytes.slice(0, stride * count), stride, count);
       archives.push({ name, indexSize: index.bytes.length, layout: index.layout, lastKeys });
-      starts.push(Uint32Array.from({ length: index.count }, (_, i) => u32At(index.keyAt(i), 0)));
+      starts.push(Float64Array.from({ length: index.count }, (_, i) => startOf(index.keyAt(i), number)));
     }
     const loose =
       fileIndex === undefined ? [] : [...decodeArchiveIndex(readObject(folder, indexOf(fileIndex)), fileIndex)];
-    starts.push(Uint32Array.from(loose, ({ ekey }) => u32At(ekey, 0)));
+    starts.push(Float64Array.from(loose, ({ ekey }) => startOf(ekey, loosely)));
     for (const hash of [...names, ...loose.map(({ ekey }) => toHex(ekey))]) {
       const path = pathIn(folder, { kind: 'data', hash });
       if (!fs.existsSync(path)) throw lacks(folder, path);
@@ -67,54 +72,59 @@ export class FolderObjects implements EarlierObjects {
   }
 
   has(ekey: string): boolean {
-    return this.#mayHave(fromHex(ekey)) && (this.#inArchive(ekey) !== undefined || this.#isLoose(ekey));
+    const key = fromHex(ekey);
+    return this.#inArchive(key) !== undefined || this.#isLoose(key);
   }
 
   /** Where an object lies; a loose one is all of its file. @throws E_NOT_FOUND, E_STORE */
   placeOf(ekey: string): ObjectPlace {
-    const found = this.#inArchive(ekey);
+    const found = this.#inArchive(fromHex(ekey));
     if (found !== undefined) return found;
     const path = pathIn(this.#folder, { kind: 'data', hash: ekey });
     if (!fs.existsSync(path)) throw lacks(this.#folder, path);
     return { path, offset: 0, size: reading(path, () => fs.statSync(path).size) };
   }
 
-  #inArchive(ekey: string): ObjectPlace | undefined {
-    const key = fromHex(ekey);
-    for (const { name, layout, lastKeys } of this.archives) {
+  #inArchive(key: Uint8Array): ObjectPlace | undefined {
+    for (const number of this.#archivesOf(key)) {
+      const archive = this.archives[number];
+      if (archive === undefined) continue;
+      const { name, layout, lastKeys } = archive;
       const page = lastKeys.lowerBound(key);
       if (page === layout.pageCount) continue;
-      const place = {
-        path: pathIn(this.#folder, indexOf(name)),
-        offset: page * layout.pageSize,
-        size: layout.pageSize,
-      };
-      const entry = findInPage(readPlace(place), key, layout);
+      const [path, size] = [pathIn(this.#folder, indexOf(name)), layout.pageSize];
+      const entry = findInPage(readPlace({ path, offset: page * size, size }), key, layout);
       if (entry === undefined) continue;
       return { path: pathIn(this.#folder, { kind: 'data', hash: name }), offset: entry.offset, size: entry.size };
     }
     return undefined;
   }
 
-  #isLoose(ekey: string): boolean {
-    const key = fromHex(ekey);
-    return this.loose.some((one) => Buffer.compare(one.ekey, key) === 0);
+  #isLoose(key: Uint8Array): boolean {
+    for (const number of this.#archivesOf(key))
+      if (number === loosely) return this.loose.some((one) => Buffer.compare(one.ekey, key) === 0);
+    return false;
   }
 
-  #mayHave(key: Uint8Array): boolean {
-    const start = u32At(key, 0);
+  /** The archives that have a key which begins like this one: mostly none or one. */
+  *#archivesOf(key: Uint8Array): Generator<number> {
+    const [start, end] = [startOf(key, 0), startOf(key, loosely)];
     let [low, high] = [0, this.#starts.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
       if (this.#starts[middle]! < start) low = middle + 1;
       else high = middle;
     }
-    return this.#starts[low] === start;
+    for (; low < this.#starts.length && this.#starts[low]! <= end; low++) yield this.#starts[low]! - start;
   }
 }
 
-function sorted(parts: readonly Uint32Array[]): Uint32Array {
-  const all = new Uint32Array(parts.reduce((sum, part) => sum + part.length, 0));
+function startOf(key: Uint8Array, archive: number): number {
+  return u32At(key, 0) * archiveNumbers + archive;
+}
+
+function sorted(parts: readonly Float64Array[]): Float64Array {
+  const all = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
     all.set(part, at);
