@@ -1,7 +1,7 @@
 import { breathe } from '../core/breathe.ts';
 import { PakratError } from '../core/errors.ts';
 import { compareNames } from '../core/names/name-order.ts';
-import { textHash } from '../core/names/text-hash.ts';
+import { textHash } from '../core/tables/hash-set.ts';
 import type { PackFile } from './packing.ts';
 
 /** Files in the order of their names' bytes, which can be gone through again and again. There may be millions: each is made when its turn comes. */

@@ -10,9 +10,8 @@ import { lockStore } from '../store/ledger/sqlite.ts';
 import { findLiveBuild } from './earlier/live-build.ts';
 import type { EncoderOptions } from './encode/encoder.ts';
 import { parseEspecChoice } from './encode/espec-choice.ts';
-import type { FileFacts } from './files/file-facts.ts';
 import { fileIn, ListedFolder } from './files/folder-files.ts';
-import type { PublishFile } from './files/publish-file.ts';
+import type { FileFacts, PublishFile } from './files/publish-file.ts';
 import { decodeTagFile, type TagFile } from './files/tag-file.ts';
 import { type PublishedBuild, publishBuild } from './publish-build.ts';
 

@@ -1,5 +1,4 @@
-import { textHash } from '../../core/names/text-hash.ts';
-import { HashSet } from '../../core/tables/hash-set.ts';
+import { HashSet, textHash } from '../../core/tables/hash-set.ts';
 
 /** Names that are kept as they are. As texts, three million take hundreds of megabytes. */
 const mostExact = 1 << 15;

@@ -1,5 +1,6 @@
 import { PakratError } from '../../core/errors.ts';
 import { normalizeName } from '../../core/jenkins.ts';
+import { Numbered } from '../../core/tables/numbered.ts';
 import type { TactKey } from '../../formats/configs/key-list.ts';
 import { localeFlag } from '../../formats/roots/locale.ts';
 
@@ -104,4 +105,21 @@ function refuse({ name, locale }: Pick<PublishFile, 'name' | 'locale'>, problem:
   return new PakratError('E_USAGE', `${JSON.stringify(name)} cannot be published: ${problem}`, {
     data: { name, locale },
   });
+}
+
+/** What is said of a file beside its name and its content. */
+export type FileFacts = Pick<PublishFile, 'locale' | 'tags' | 'priority' | 'install' | 'key'>;
+
+/** What is said of many files, each once: few of millions are told apart by it. */
+export class FactTable {
+  readonly #facts = new Numbered<FileFacts>();
+
+  /** The number of what is said of a file. */
+  numberOf({ locale, tags, priority, install, key }: FileFacts): number {
+    return this.#facts.numberOf({ locale, tags, priority, install, key });
+  }
+
+  at(number: number): FileFacts {
+    return this.#facts.at(number);
+  }
 }

@@ -3,8 +3,7 @@ import { normalizeName } from '../../core/jenkins.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { GrowingFile } from '../../files/growing-file.ts';
 import type { EncodedContent } from '../encode/encode-content.ts';
-import { FactTable, type FileFacts } from '../files/file-facts.ts';
-import type { PublishFile } from '../files/publish-file.ts';
+import { FactTable, type FileFacts, type PublishFile } from '../files/publish-file.ts';
 import type { Contents } from './contents.ts';
 
 /*
