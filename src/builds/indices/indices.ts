@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
-import { codeOf, resultUnless, valueUnless } from '../../core/errors.ts';
+import { codeOf, isNoFile, resultUnless, valueUnless } from '../../core/errors.ts';
 import { plural } from '../../core/quantities.ts';
 import { ReusedBytes } from '../../core/tables/large-bytes.ts';
 import { readWhole } from '../../files/read-at.ts';
@@ -43,8 +43,10 @@ async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig:
   let lacking = 0;
   for (const [i, name] of names.entries()) {
     const path = await files[i];
-    if (path === undefined) lacking += 1;
-    group.add(path === undefined ? noEntries() : await openIndex(objects, name, path, memory));
+    const known = path === undefined ? undefined : { name, size: sizes[i], file: path, memory };
+    const index = known && (await valueUnless(isNowhere, openAgain(objects, known)));
+    if (index === undefined) lacking += 1;
+    group.add(index ?? noEntries());
   }
   // That of an archive of tiny files has 50 MB.
   memory.giveBack();
@@ -89,7 +91,16 @@ export async function openFileIndex(place: BuildPlace, cdnConfig: CdnConfig): Pr
 
 /** An index; fetched where it is not there. @param size what a config promises it to have @throws as `Objects.index` */
 export async function readIndex(objects: Objects, name: ObjectName, size?: number): Promise<ArchiveIndex> {
-  return openIndex(objects, name, await objects.index(name, size));
+  return openAgain(objects, { name, size, file: await objects.index(name, size) });
+}
+
+/** An index that lies in the store. One that another process let go of before it was read is asked for once more. */
+async function openAgain(
+  objects: Objects,
+  { name, size, file, memory }: { name: ObjectName; size: number | undefined; file: string; memory?: ReusedBytes },
+): Promise<ArchiveIndex> {
+  const index = await valueUnless(isNoFile, openIndex(objects, name, file, memory));
+  return index ?? openIndex(objects, name, await objects.index(name, size), memory);
 }
 
 async function openIndex(

@@ -1,8 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { makeCdns, makeSummary, makeVersions, type ServiceAnswer } from '../manifests/configs.ts';
-import { putChannels } from './put-channels.ts';
-import { putTable } from './put-table.ts';
+import { putChannels, putTable } from './put-channels.ts';
 
 /**
  * Brings a build to life: writes `cdns` and `versions` under both URLs that clients ask, the list of all products, and the channels. Each

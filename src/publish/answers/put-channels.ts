@@ -1,6 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { equalBytes } from '../../core/bytes.ts';
 import { md5Hex } from '../../core/hash.ts';
+import { writeFileDurable } from '../../files/durable.ts';
 import {
   type ChannelCatalogue,
   decodeChannelCatalogue,
@@ -9,7 +11,6 @@ import {
 } from '../../formats/services/channels.ts';
 import type { ServiceAnswer } from '../manifests/configs.ts';
 import { channelFolder, makeCatalogueRow, makeChannelSummary } from './make-channels.ts';
-import { putTable } from './put-table.ts';
 
 /**
  * Writes the live build of a product as TACT channels have it: a definition, a list of hosts, a catalogue with the other products
@@ -46,4 +47,10 @@ function putJson(out: string, json: Record<string, unknown>): string {
 
 function objectFile(out: string, name: string): string {
   return join(out, channelFolder, name.slice(0, 2), name.slice(2, 4), name);
+}
+
+/** Replaces a table in one go, unless it is so already. @param out folder on the same file system for the temporary name @throws E_STORE_FULL, E_STORE */
+export function putTable(path: string, bytes: Uint8Array, out: string): void {
+  if (fs.existsSync(path) && equalBytes(fs.readFileSync(path), bytes)) return;
+  writeFileDurable(path, bytes, out);
 }

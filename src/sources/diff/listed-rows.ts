@@ -29,7 +29,7 @@ export class ListedRows {
   readonly #rows = new GrowingRecords(stride);
   readonly #bytes: GrowingFile;
   /** Bytes that were read last, and where they lie. */
-  #window: Uint8Array = new Uint8Array(0);
+  #window: Buffer = Buffer.alloc(0);
   #start = 0;
 
   /** @param temporary folder for the file, made when it is needed */
@@ -76,22 +76,23 @@ export class ListedRows {
   /** A row as an object. @throws E_STORE, errors of the system as they come */
   at(number: number): DiffRow {
     const place = this.#rows.blockOf(number).readUIntBE(this.#rows.offsetOf(number) + placeAt, 6);
-    const head = this.#read(place, headSize);
-    const facts = factsAt(head, 0);
-    const size = u32At(head, factsSize);
-    const name = size === none ? undefined : this.#read(place + headSize, size).toString('utf8');
-    return { name, ...facts };
+    const head = this.#reach(place, headSize);
+    const facts = factsAt(this.#window, head);
+    const size = u32At(this.#window, head + factsSize);
+    if (size === none) return { name: undefined, ...facts };
+    const start = this.#reach(place + headSize, size);
+    return { name: this.#window.toString('utf8', start, start + size), ...facts };
   }
 
-  /** Some bytes of a row; they hold until the next are asked for. */
-  #read(place: number, size: number): Buffer {
+  /** Sees to it that some bytes of a row are in the window. @returns where */
+  #reach(place: number, size: number): number {
     const end = this.#start + this.#window.length;
     if (place < this.#start || place + size > end) {
       const isNear = place >= this.#start && place < end + windowBytes;
       const wanted = Math.min(Math.max(size, isNear ? windowBytes : leastRead), this.#bytes.size - place);
-      this.#window = this.#bytes.read(place, wanted);
+      this.#window = asBuffer(this.#bytes.read(place, wanted));
       this.#start = place;
     }
-    return asBuffer(this.#window.subarray(place - this.#start, place - this.#start + size));
+    return place - this.#start;
   }
 }
