@@ -141,7 +141,8 @@ export class ArchiveWriter {
   /** Ends the last archive and writes the file index, step by step. */
   *finish(): Generator<void, DataObjects> {
     this.endArchive();
-    const archives = this.#archives.sort((a, b) => (a.name < b.name ? -1 : 1));
+    // Of its own: there may be more archives afterwards.
+    const archives = [...this.#archives.sort((a, b) => (a.name < b.name ? -1 : 1))];
     return {
       archives,
       archiveGroup: archives.length === 0 ? undefined : yield* this.#groupName(),

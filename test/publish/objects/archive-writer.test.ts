@@ -26,3 +26,13 @@ test('an archive has no more entries than an index in memory should, and the gro
   expect(indices.map(({ count }) => count).sort((a, b) => a - b)).toEqual([1, most]);
   expect(made.archiveGroup).toBe(encodeArchiveGroup(indices).name);
 });
+
+test('what was finished stays as it is when more objects follow', () => {
+  const archives = new ArchiveWriter({ out: scratch('two'), cdnPath: 'tpr/game' }, 'data', 2 ** 28 - 1);
+  archives.add('1'.repeat(32), Buffer.from('x'));
+  const first = allSteps(archives.finish());
+  archives.add('2'.repeat(32), Buffer.from('y'));
+  const second = allSteps(archives.finish());
+  archives.close();
+  expect([first.archives.length, second.archives.length]).toEqual([1, 2]);
+});
