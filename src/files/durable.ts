@@ -145,6 +145,27 @@ export function writeAll(fd: number, bytes: Uint8Array, position: number): void 
   }
 }
 
+/** A temporary file that is written and read again, and never gets a name of its own. */
+export interface TemporaryFile {
+  readonly name: string;
+  readonly fd: number;
+}
+
+/** Opens one for this user alone; the folder is made when it is not there. @param prefix as temporaryName has it @throws E_STORE_FULL, E_STORE */
+export function openTemporary(folder: string, prefix: '' | '.pakrat-' = ''): TemporaryFile {
+  const name = temporaryName(folder, prefix);
+  return inStore(name, () => {
+    makeFolderDurable(folder);
+    return { name, fd: fs.openSync(name, 'wx+', 0o600) };
+  });
+}
+
+/** Closes and removes one. */
+export function closeTemporary({ name, fd }: TemporaryFile): void {
+  fs.closeSync(fd);
+  removeTemporary(name);
+}
+
 /** Pieces that are smaller wait until they are this much; at first little, for most files are small. */
 const bufferBytes = 1 << 20;
 const firstBufferBytes = 1 << 14;

@@ -1,8 +1,6 @@
-import * as fs from 'node:fs';
 import { checkRange } from '../core/byte-source.ts';
-import { inStore, makeFolderDurable, writeAll } from './durable.ts';
+import { closeTemporary, inStore, openTemporary, type TemporaryFile, writeAll } from './durable.ts';
 import { ReadAhead, readAt, readInto } from './read-at.ts';
-import { removeTemporary, temporaryName } from './temporary.ts';
 
 /** Bytes that wait in memory before they go to disk together; and how many there is room for at first. */
 const tailBytes = 1 << 20;
@@ -18,7 +16,7 @@ export class GrowingFile {
   readonly #temporary: string | undefined;
   readonly #prefix: '' | '.pakrat-';
   /** Where the bytes are that came first, once there is a file. */
-  #file: { name: string; fd: number } | undefined;
+  #file: TemporaryFile | undefined;
   #written = 0;
   /** The last bytes. */
   #tail = Buffer.allocUnsafe(0);
@@ -91,9 +89,7 @@ export class GrowingFile {
 
   /** Forgets everything. */
   close(): void {
-    if (this.#file === undefined) return;
-    fs.closeSync(this.#file.fd);
-    removeTemporary(this.#file.name);
+    if (this.#file !== undefined) closeTemporary(this.#file);
     this.#file = undefined;
   }
 
@@ -132,17 +128,9 @@ export class GrowingFile {
     inStore(name, () => writeAll(fd, bytes, position));
   }
 
-  #opened(): { name: string; fd: number } {
+  #opened(): TemporaryFile {
     // Only what has a folder is more than its tail.
     this.#file ??= openTemporary(this.#temporary!, this.#prefix);
     return this.#file;
   }
-}
-
-function openTemporary(folder: string, prefix: '' | '.pakrat-'): { name: string; fd: number } {
-  const name = temporaryName(folder, prefix);
-  return inStore(name, () => {
-    makeFolderDurable(folder);
-    return { name, fd: fs.openSync(name, 'wx+', 0o600) };
-  });
 }

@@ -164,7 +164,7 @@ async function putManifest(
   const file = await breatheBetween(written, encoder.signal);
   try {
     const [read, readInto] = [file.read.bind(file), file.readInto.bind(file)];
-    const content = { name: 'manifest', size: file.size, isCopied: true, read, readInto };
+    const content = { name: 'manifest', size: file.size, isOwn: true, read, readInto };
     const ckey = await hashContent(content, encoder.signal);
     const especs = especsOf(ckey, file);
     const known = earlier?.find(ckey, especs);

@@ -1,10 +1,8 @@
-import * as fs from 'node:fs';
 import { uintAt } from '../../core/bytes.ts';
 import { sortRecords } from '../../core/sorting/sort-records.ts';
 import { giveBack } from '../../core/tables/large-bytes.ts';
-import { inStore, makeFolderDurable, writeAll } from '../durable.ts';
+import { closeTemporary, inStore, openTemporary, type TemporaryFile, writeAll } from '../durable.ts';
 import { readInto } from '../read-at.ts';
-import { removeTemporary, temporaryName } from '../temporary.ts';
 
 /** Rows that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
 const usualRunRows = 1 << 18;
@@ -31,8 +29,7 @@ export class SortedRuns {
   readonly #runRows: number;
   readonly #stride: number;
   readonly #keySize: number;
-  readonly #name: string;
-  readonly #fd: number;
+  readonly #file: TemporaryFile;
   readonly #ends: number[] = [];
   /** Where rows that are added lie. */
   readonly memory: Buffer;
@@ -47,16 +44,13 @@ export class SortedRuns {
     this.#runRows = runRows;
     this.#stride = stride;
     this.#keySize = keySize;
-    makeFolderDurable(temporary);
-    this.#name = temporaryName(temporary);
-    this.#fd = inStore(this.#name, () => fs.openSync(this.#name, 'wx+'));
+    this.#file = openTemporary(temporary);
     this.memory = Buffer.allocUnsafe(runRows * stride);
   }
 
   /** Forgets everything. */
   close(): void {
-    fs.closeSync(this.#fd);
-    removeTemporary(this.#name);
+    closeTemporary(this.#file);
   }
 
   /** Memory for one more row, to be filled before the next call. */
@@ -79,7 +73,7 @@ export class SortedRuns {
     let end = start;
     for (const piece of pieces) {
       const at = end;
-      inStore(this.#name, () => writeAll(this.#fd, piece, at));
+      inStore(this.#file.name, () => writeAll(this.#file.fd, piece, at));
       end += piece.length;
     }
     if (end > start) this.#ends.push(end);
@@ -154,7 +148,7 @@ export class SortedRuns {
       const size = Math.min(left, run.memory.length);
       // Its memory is used again: what stood there was given out as a copy.
       if (run.window.length !== size) run.window = run.memory.subarray(0, size);
-      readInto(this.#fd, run.window, { offset: run.next, what: 'sorted run' });
+      readInto(this.#file.fd, run.window, { offset: run.next, what: 'sorted run' });
       run.next += size;
       run.at = 0;
     }

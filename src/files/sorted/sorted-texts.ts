@@ -1,10 +1,8 @@
-import * as fs from 'node:fs';
 import { compareParts, u32At, writeU32 } from '../../core/bytes.ts';
 import { mergeSort } from '../../core/sorting/merge-sort.ts';
 import { giveBack } from '../../core/tables/large-bytes.ts';
-import { inStore, makeFolderDurable, writeAll } from '../durable.ts';
+import { closeTemporary, inStore, openTemporary, type TemporaryFile, writeAll } from '../durable.ts';
 import { readInto } from '../read-at.ts';
-import { removeTemporary, temporaryName } from '../temporary.ts';
 
 /** Bytes that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
 const runBytes = 1 << 23;
@@ -35,7 +33,7 @@ export class SortedTexts {
   readonly #temporary: string | undefined;
   readonly #prefix: '' | '.pakrat-';
   /** The file of the runs, once there is one. */
-  #file: { name: string; fd: number } | undefined;
+  #file: TemporaryFile | undefined;
   /** Where in the file each run ends. */
   readonly #ends: number[] = [];
   #memory = Buffer.allocUnsafe(firstBytes);
@@ -57,9 +55,7 @@ export class SortedTexts {
 
   /** Forgets everything. */
   close(): void {
-    if (this.#file === undefined) return;
-    fs.closeSync(this.#file.fd);
-    removeTemporary(this.#file.name);
+    if (this.#file !== undefined) closeTemporary(this.#file);
     this.#file = undefined;
   }
 
@@ -114,7 +110,7 @@ export class SortedTexts {
   #spill(temporary: string): void {
     if (this.#filled === 0) return;
     this.#sort();
-    this.#file ??= openRuns(temporary, this.#prefix);
+    this.#file ??= openTemporary(temporary, this.#prefix);
     const from = this.#ends.at(-1) ?? 0;
     const { name, fd } = this.#file;
     inStore(name, () => writeAll(fd, this.#memory.subarray(0, this.#filled), from));
@@ -170,12 +166,6 @@ export class SortedTexts {
       runs[at] = first;
     }
   }
-}
-
-function openRuns(temporary: string, prefix: '' | '.pakrat-'): { name: string; fd: number } {
-  makeFolderDurable(temporary);
-  const name = temporaryName(temporary, prefix);
-  return { name, fd: inStore(name, () => fs.openSync(name, 'wx+')) };
 }
 
 /** Puts the texts in memory in order, there or in another memory. @param starts of the texts, ascending @returns which has them */

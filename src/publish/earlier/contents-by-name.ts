@@ -1,5 +1,6 @@
 import { compareBytes, toHex } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
+import { firstNot } from '../../core/tables/first-not.ts';
 import { GrowingFile } from '../../files/growing-file.ts';
 import { SortedRuns } from '../../files/sorted/sorted-runs.ts';
 
@@ -40,17 +41,12 @@ export class ContentsByName {
   /** The ckey of a name, spelt as it is. */
   find(name: string): string | undefined {
     const key = md5(utf8.encode(name));
-    let [low, high] = [0, this.#firsts.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (compareBytes(this.#firsts[middle]!, key) <= 0) low = middle + 1;
-      else high = middle;
-    }
-    if (low === 0) return undefined;
-    const start = (low - 1) * rowsInPage * rowSize;
-    const page = this.#rows.read(start, Math.min(rowsInPage * rowSize, this.#rows.size - start));
-    for (let at = 0; at < page.length; at += rowSize) {
-      const row = page.subarray(at, at + rowSize);
+    const page = firstNot(0, this.#firsts.length, (one) => compareBytes(this.#firsts[one]!, key) <= 0) - 1;
+    if (page < 0) return undefined;
+    const start = page * rowsInPage * rowSize;
+    const rows = this.#rows.read(start, Math.min(rowsInPage * rowSize, this.#rows.size - start));
+    for (let at = 0; at < rows.length; at += rowSize) {
+      const row = rows.subarray(at, at + rowSize);
       if (compareBytes(row.subarray(0, keySize), key) === 0) return toHex(row.subarray(keySize));
     }
     return undefined;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
 import { fromHex, toHex, u32At } from '../../core/bytes.ts';
 import { isNotFound, PakratError } from '../../core/errors.ts';
+import { firstNot } from '../../core/tables/first-not.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { reading, readOwn, withReads } from '../../files/read-at.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
@@ -109,13 +110,8 @@ export class FolderObjects implements EarlierObjects {
   /** The archives that have a key which begins like this one: mostly none or one. */
   *#archivesOf(key: Uint8Array): Generator<number> {
     const [start, end] = [startOf(key, 0), startOf(key, loosely)];
-    let [low, high] = [0, this.#starts.length];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.#starts[middle]! < start) low = middle + 1;
-      else high = middle;
-    }
-    for (; low < this.#starts.length && this.#starts[low]! <= end; low++) yield this.#starts[low]! - start;
+    const first = firstNot(0, this.#starts.length, (i) => this.#starts[i]! < start);
+    for (let i = first; i < this.#starts.length && this.#starts[i]! <= end; i++) yield this.#starts[i]! - start;
   }
 }
 

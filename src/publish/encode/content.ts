@@ -11,7 +11,7 @@ export interface Content {
   name: string;
   size: number;
   /** What `read` gives is the caller's own: it may be sent to a thread as it is. */
-  isCopied: boolean;
+  isOwn: boolean;
   read(offset: number, size: number): Uint8Array;
   /** As `read`, into memory that is there: what is read of a large one is else much that waits to be collected. */
   readInto(target: Uint8Array, offset: number): void;
@@ -21,7 +21,7 @@ export interface Content {
 export function bytesContent(name: string, bytes: Uint8Array): Content {
   const read = (offset: number, size: number): Uint8Array => bytes.subarray(offset, offset + size);
   const fill = (target: Uint8Array, offset: number): void => target.set(read(offset, target.length));
-  return { name, size: bytes.length, isCopied: false, read, readInto: fill };
+  return { name, size: bytes.length, isOwn: false, read, readInto: fill };
 }
 
 /** Opens a file as a content. Needs `close`. @throws E_NOT_FOUND, E_STORE */
@@ -32,7 +32,7 @@ export function openContent(name: string, path: string): Content & { close(): vo
     const read = (offset: number, length: number): Uint8Array => reading(path, () => readAt(fd, offset, length, path));
     const fill = (target: Uint8Array, offset: number): void =>
       reading(path, () => readInto(fd, target, { offset, what: path }));
-    return { name, size, isCopied: true, read, readInto: fill, close: () => fs.closeSync(fd) };
+    return { name, size, isOwn: true, read, readInto: fill, close: () => fs.closeSync(fd) };
   });
 }
 

@@ -41,7 +41,7 @@ export async function encodeChunks(content: Content, work: ChunkWork): Promise<U
         const task: EncodeTask = {
           kind: 'chunk',
           content: content.read(offset, size),
-          isOwn: content.isCopied,
+          isOwn: content.isOwn,
           espec: printEspec(spec),
           index,
           key,

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { compareNames } from '../../core/names/name-order.ts';
-import { makeFolderDurable, writeAll } from '../../files/durable.ts';
-import { removeTemporary, temporaryName } from '../../files/temporary.ts';
+import { openTemporary, writeAll } from '../../files/durable.ts';
+import { removeTemporary } from '../../files/temporary.ts';
 import { fieldEnd, lineEnd, markEvery, type NameFile, type NameMark, windowSize } from './name-index.ts';
 
 /** Writes the file of a {@link NameIndex}, a temporary one. */
@@ -17,9 +17,9 @@ export class NamesWriter {
   #sortedEnd: number | undefined;
 
   constructor(folder: string) {
-    makeFolderDurable(folder);
-    this.#path = temporaryName(folder);
-    this.#fd = fs.openSync(this.#path, 'wx+', 0o600);
+    const { name, fd } = openTemporary(folder);
+    this.#path = name;
+    this.#fd = fd;
   }
 
   /**

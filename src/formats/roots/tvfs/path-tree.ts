@@ -99,8 +99,6 @@ function writePiece(writer: ByteWriter, piece: Uint8Array): void {
   }
 }
 
-const noPiece = new Uint8Array(0);
-
 /** A node, which begins with a piece of a path. Its value comes behind. */
 function nodeOf(piece: Uint8Array): ByteWriter {
   const writer = new ByteWriter(piece.length + 16);
@@ -138,10 +136,12 @@ export class PrefixTable {
   #lastSize = 0;
   #maxDepth = 0;
 
-  /** @param count number of paths */
+  /** Begins the table, behind what the sink has. @param count number of paths */
   constructor(sink: TableSink, count: number) {
     this.#sink = sink;
     this.#shared = new Uint16Array(largeBytes(2 * count).buffer, 0, count);
+    // The outermost folder has no name.
+    this.#begin(nodeOf(new Uint8Array(0)), 0);
   }
 
   /** Looks at the next path. @throws E_FORMAT_RANGE for the one before it again, and for one that is too long */
@@ -160,7 +160,6 @@ export class PrefixTable {
   /** Adds the next path, once all were looked at. */
   add(path: Uint8Array, vfsOffset: number): void {
     const number = this.#added++;
-    if (number === 0) this.#begin(nodeOf(noPiece), 0);
     while (this.#open.at(-1)!.shared > this.#shared[number]!) this.#end();
     let at = this.#open.at(-1)!.shared;
     for (const shared of this.#foldersFrom(number, at)) {
@@ -172,7 +171,6 @@ export class PrefixTable {
 
   /** Ends all folders. @returns the greatest depth of one */
   finish(): number {
-    if (this.#added === 0) this.#begin(nodeOf(noPiece), 0);
     while (this.#open.length > 0) this.#end();
     giveBack(this.#shared);
     return this.#maxDepth;
