@@ -339,6 +339,7 @@ export class Build {
       encoding: this.encoding,
       listfile: async () => this.#keep(await ListfileIndex.open(folders)),
       load: (keys) => this.#load(keys),
+      manifest: (keys) => this.manifest(keys),
       loadPart: (part) => this.#loadPart(part),
       install: () => this.install(),
       keys: this.keys,

@@ -16,12 +16,17 @@ export class ByteReader {
   readonly what: string;
   pos: number;
   readonly #view: DataView;
+  readonly #origin: number;
 
-  /** @param what name of the format, for messages */
-  constructor(bytes: Uint8Array, what: string, pos = 0) {
+  /**
+   * @param what name of the format, for messages
+   * @param origin where the bytes begin in what they are a window of, for messages
+   */
+  constructor(bytes: Uint8Array, what: string, pos = 0, origin = 0) {
     this.bytes = bytes;
     this.what = what;
     this.pos = pos;
+    this.#origin = origin;
     this.#view = viewOf(bytes);
   }
 
@@ -33,7 +38,8 @@ export class ByteReader {
   #need(size: number): number {
     const at = this.pos;
     if (!(size >= 0 && size <= this.bytes.length - at)) {
-      throw formatError('E_FORMAT_TRUNCATED', this.what, `${size} bytes asked, ${this.remaining} left`, { offset: at });
+      const facts = { offset: this.#origin + at };
+      throw formatError('E_FORMAT_TRUNCATED', this.what, `${size} bytes asked, ${this.remaining} left`, facts);
     }
     this.pos = at + size;
     return at;
@@ -85,7 +91,9 @@ export class ByteReader {
 
   #safe(value: bigint): number {
     if (value > BigInt(Number.MAX_SAFE_INTEGER)) {
-      throw formatError('E_FORMAT_RANGE', this.what, `number ${value} is too large`, { offset: this.pos - 8 });
+      throw formatError('E_FORMAT_RANGE', this.what, `number ${value} is too large`, {
+        offset: this.#origin + this.pos - 8,
+      });
     }
     return Number(value);
   }
@@ -126,7 +134,9 @@ export class ByteReader {
     const limit = Math.min(this.bytes.length, this.pos + max);
     const end = this.bytes.indexOf(0, this.pos);
     if (end < 0 || end >= limit) {
-      throw formatError('E_FORMAT_TRUNCATED', this.what, 'string without its terminating NUL', { offset: this.pos });
+      throw formatError('E_FORMAT_TRUNCATED', this.what, 'string without its terminating NUL', {
+        offset: this.#origin + this.pos,
+      });
     }
     const text = utf8Decoder.decode(this.bytes.subarray(this.pos, end));
     this.pos = end + 1;
@@ -143,13 +153,13 @@ export class ByteReader {
     const found = this.remaining < text.length ? '' : this.latin1(text.length);
     if (found !== text) {
       const seen = found === '' ? `${this.remaining} bytes` : JSON.stringify(found);
-      const facts = { offset: at, expected: JSON.stringify(text), found: seen };
+      const facts = { offset: this.#origin + at, expected: JSON.stringify(text), found: seen };
       throw formatError('E_FORMAT_MAGIC', this.what, 'wrong magic', facts);
     }
   }
   /** Demands this little-endian number of 32 bits. Throws E_FORMAT_MAGIC. */
   magicU32le(expected: number): void {
-    const offset = this.pos;
+    const offset = this.#origin + this.pos;
     const found = this.u32le();
     if (found === expected) return;
     const hex = (value: number): string => `0x${value.toString(16)}`;
@@ -158,7 +168,7 @@ export class ByteReader {
   }
   /** Demands one of these numbers. Throws E_FORMAT_VERSION. */
   version<const Known extends number>(read: 'u8' | 'u16le' | 'u32le', ...known: readonly Known[]): Known {
-    const offset = this.pos;
+    const offset = this.#origin + this.pos;
     const found = this[read]();
     const version = known.find((each) => each === found);
     if (version !== undefined) return version;
@@ -169,7 +179,7 @@ export class ByteReader {
   count(n: number, each: number): number {
     if (n * each > this.remaining) {
       const problem = `${n} records of ${each} bytes do not fit into ${this.remaining}`;
-      throw formatError('E_FORMAT_TRUNCATED', this.what, problem, { offset: this.pos });
+      throw formatError('E_FORMAT_TRUNCATED', this.what, problem, { offset: this.#origin + this.pos });
     }
     return n;
   }
@@ -180,7 +190,9 @@ export class ByteReader {
   /** Demands that nothing is left over. */
   end(): void {
     if (this.remaining !== 0) {
-      throw formatError('E_FORMAT', this.what, `${this.remaining} bytes left over`, { offset: this.pos });
+      throw formatError('E_FORMAT', this.what, `${this.remaining} bytes left over`, {
+        offset: this.#origin + this.pos,
+      });
     }
   }
 }

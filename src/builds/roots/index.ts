@@ -25,11 +25,13 @@ import { openUnknownRoot } from './unknown.ts';
 import { openWowRoot } from './wow/wow.ts';
 
 /** A build's objects, and where its look-up files go. */
-export interface RootPlace extends Pick<TvfsPlace, 'folders' | 'listfile' | 'load' | 'loadPart'> {
+export interface RootPlace extends Pick<TvfsPlace, 'folders' | 'listfile' | 'manifest' | 'loadPart'> {
   config: BuildConfig;
   /** The decoded root as a derived file; undefined when the build names none, or no host has it. */
   file: string | undefined;
   encoding: EncodingFile;
+  /** The decoded bytes of a manifest. */
+  load: (keys: ManifestKeys) => Promise<Uint8Array>;
   install: () => Promise<Install | undefined>;
   /** For a root that is encrypted. Default: no keys. */
   keys?: KeyRing | undefined;
@@ -79,9 +81,9 @@ export async function openRoot(place: RootPlace): Promise<Root> {
 }
 
 async function openTvfsAt(place: RootPlace, root: ManifestKeys): Promise<Root> {
-  const { folders, config, listfile, load, loadPart } = place;
+  const { folders, config, listfile, manifest, loadPart } = place;
   const numbered = [config.uid, config.product].some((name) => /^fenris/i.test(name ?? ''));
-  return openTvfs({ folders, root, nested: config.vfs, numbered, listfile, load, loadPart });
+  return openTvfs({ folders, root, nested: config.vfs, numbered, listfile, manifest, loadPart });
 }
 
 /** The files of an MNDX root. A package says by its name which locale it is for, so every file is for all. @throws E_FORMAT… */

@@ -5,7 +5,7 @@ import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
 import type { TvfsSpan } from '../../formats/roots/tvfs/layout.ts';
 import { parseWowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
-import { isLacking, removeDerived } from '../../store/derived/derived-file.ts';
+import { DerivedFile, isLacking, removeDerived } from '../../store/derived/derived-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { type ListfileIndex, namesWhenNeeded } from '../listfile/listfile-index.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
@@ -26,8 +26,8 @@ export interface TvfsPlace {
   numbered: boolean;
   /** Opens the imported names, if there are any. */
   listfile: () => Promise<ListfileIndex | undefined>;
-  /** The decoded bytes of a manifest. */
-  load: (manifest: ManifestKeys) => Promise<Uint8Array>;
+  /** The decoded bytes of a manifest, as a derived file. */
+  manifest: (keys: ManifestKeys) => Promise<string>;
   /** The decoded bytes of a part of a file, by its ckey or the start of its ekey. */
   loadPart: LoadPart;
 }
@@ -79,15 +79,20 @@ async function* walk(place: TvfsPlace, records?: WowTvfsRecords): AsyncGenerator
   async function* files(manifest: ManifestKeys, outer: string, depth: number): AsyncGenerator<NameRow> {
     if (depth > maxDepth) throw formatError('E_FORMAT_RANGE', 'TVFS', `manifests nest deeper than ${maxDepth}`);
     const prefix = outer === '' ? '' : `${outer}/`;
-    for (const { path, spans } of decodeTvfs(await place.load(manifest)).files) {
-      const only = spans.length === 1 ? spans[0] : undefined;
-      const inner = only === undefined ? undefined : nested.get(toHex(only.ekey.subarray(0, 9)));
-      if (inner !== undefined) {
-        yield* files(inner, prefix + path, depth + 1);
-        continue;
+    const file = new DerivedFile(await place.manifest(manifest));
+    try {
+      for (const { path, spans } of decodeTvfs(file).files) {
+        const only = spans.length === 1 ? spans[0] : undefined;
+        const inner = only === undefined ? undefined : nested.get(toHex(only.ekey.subarray(0, 9)));
+        if (inner !== undefined) {
+          yield* files(inner, prefix + path, depth + 1);
+          continue;
+        }
+        const numbers = records && depth > 0 ? parseWowTvfsName(`${outer}:${path}`) : undefined;
+        if (numbers === undefined || records?.add(numbers, spans) !== true) yield rowOf(prefix + path, spans);
       }
-      const numbers = records && depth > 0 ? parseWowTvfsName(`${outer}:${path}`) : undefined;
-      if (numbers === undefined || records?.add(numbers, spans) !== true) yield rowOf(prefix + path, spans);
+    } finally {
+      file.close();
     }
   }
   yield* files(place.root, '', 0);

@@ -19,7 +19,8 @@ import { HeldSpans } from '../../fetch/held-spans.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeTvfs, decodeTvfsHeader } from '../../formats/roots/tvfs/decode.ts';
 import { TvfsFlags } from '../../formats/roots/tvfs/layout.ts';
-import { readDerived } from '../../store/derived/derived-file.ts';
+import type { TvfsSource } from '../../formats/roots/tvfs/table-window.ts';
+import { DerivedFile } from '../../store/derived/derived-file.ts';
 import { NamedBytes } from '../../store/derived/named-bytes.ts';
 import { objectPath } from '../../store/layout.ts';
 import { covers, mergeSpans, type Span } from '../../store/spans.ts';
@@ -172,23 +173,24 @@ async function markTvfs(named: Named, build: Build, signal: AbortSignal | undefi
   const manifests = new Set([config.vfsRoot]);
   for (const keys of manifests) {
     await breathe(signal);
-    const bytes = await readIfHeld(build, keys);
-    if (bytes === undefined) isWhole = false;
-    if (bytes === undefined || (nested.size === 0 && hasCkeys(bytes))) continue;
-    for (const { spans } of decodeTvfs(bytes).files) {
-      for (const { ekey, ckey } of spans) {
-        const inner = nested.get(shortKey(toHex(ekey)));
-        if (inner !== undefined) manifests.add(inner);
-        else if (ckey === undefined) named.addEkey(toHex(ekey));
+    const isHeld = await readIfHeld(build, keys, (manifest) => {
+      if (nested.size === 0 && hasCkeys(manifest)) return;
+      for (const { spans } of decodeTvfs(manifest).files) {
+        for (const { ekey, ckey } of spans) {
+          const inner = nested.get(shortKey(toHex(ekey)));
+          if (inner !== undefined) manifests.add(inner);
+          else if (ckey === undefined) named.addEkey(toHex(ekey));
+        }
       }
-    }
+    });
+    isWhole &&= isHeld;
   }
   return isWhole;
 }
 
 /** True for a manifest that has a content key with every entry. */
-function hasCkeys(bytes: Uint8Array): boolean {
-  return (decodeTvfsHeader(bytes).flags & TvfsFlags.ckeys) !== 0;
+function hasCkeys(manifest: TvfsSource): boolean {
+  return (decodeTvfsHeader(manifest).flags & TvfsFlags.ckeys) !== 0;
 }
 
 /** The part of a key that every TVFS has. */
@@ -196,10 +198,18 @@ function shortKey(ekey: string): string {
   return ekey.slice(0, 18);
 }
 
-/** A decoded manifest; undefined when it is not held. */
-async function readIfHeld(build: Build, keys: ManifestKeys): Promise<Uint8Array | undefined> {
-  const read = build.lookUp(async () => readDerived(await build.manifest(keys)));
-  return valueUnless(isUnavailable, read);
+/** Lets work read a decoded manifest, once more where it turns out to be damaged. @returns false when it is not held */
+async function readIfHeld(build: Build, keys: ManifestKeys, work: (manifest: DerivedFile) => void): Promise<boolean> {
+  const read = build.lookUp(async () => {
+    const manifest = new DerivedFile(await build.manifest(keys));
+    try {
+      work(manifest);
+    } finally {
+      manifest.close();
+    }
+    return true;
+  });
+  return (await valueUnless(isUnavailable, read)) === true;
 }
 
 interface StrayPlace {

@@ -1,3 +1,4 @@
+import { breathe } from '../../core/breathe.ts';
 import { compareBytes, toHex } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
 import { firstNot } from '../../core/tables/first-not.ts';
@@ -16,26 +17,42 @@ export class ContentsByName {
   /** The first key of each page. */
   readonly #firsts: Uint8Array[] = [];
 
-  /** @throws E_STORE_FULL, E_STORE, and as the names do */
-  constructor(names: Iterable<{ name: string; ckey: Uint8Array }>, temporary: string) {
+  private constructor(temporary: string) {
     this.#rows = new GrowingFile(temporary);
+  }
+
+  /** @throws E_STORE_FULL, E_STORE, E_ABORTED, and as the names do */
+  static async of(
+    names: Iterable<{ name: string; ckey: Uint8Array }>,
+    temporary: string,
+    signal: AbortSignal | undefined,
+  ): Promise<ContentsByName> {
+    const contents = new ContentsByName(temporary);
     const runs = new SortedRuns(temporary, { stride: rowSize, keySize });
-    let isWhole = false;
     try {
       for (const { name, ckey } of names) {
         const row = runs.add();
         row.set(md5(utf8.encode(name)));
         row.set(ckey, keySize);
+        await breathe(signal);
       }
       for (const row of runs.rows()) {
-        if (this.#rows.size % (rowsInPage * rowSize) === 0) this.#firsts.push(row.slice(0, keySize));
-        this.#rows.append(row);
+        contents.#add(row);
+        await breathe(signal);
       }
-      isWhole = true;
+      return contents;
+    } catch (error) {
+      contents.close();
+      throw error;
     } finally {
       runs.close();
-      if (!isWhole) this.close();
     }
+  }
+
+  /** Of rows in the order of their keys the next. */
+  #add(row: Uint8Array): void {
+    if (this.#rows.size % (rowsInPage * rowSize) === 0) this.#firsts.push(row.slice(0, keySize));
+    this.#rows.append(row);
   }
 
   /** The ckey of a name, spelt as it is. */

@@ -1,8 +1,12 @@
+import { breathe } from '../../core/breathe.ts';
+import { largeBytes } from '../../core/tables/large-bytes.ts';
+import { GrowingFile } from '../../files/growing-file.ts';
 import { decodeBlte } from '../../formats/blte/decode.ts';
 import { type ReadRange, readBlte } from '../../formats/blte/read.ts';
-import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
+import { type BuildConfig, decodeBuildConfig, type ManifestKeys } from '../../formats/configs/build-config.ts';
 import { decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { decodeTvfs } from '../../formats/roots/tvfs/decode.ts';
+import type { TvfsFile } from '../../formats/roots/tvfs/layout.ts';
 import type { EncodedContent } from '../encode/encode-content.ts';
 import type { CdnFolder } from '../objects/archive-writer.ts';
 import { ContentsByName } from './contents-by-name.ts';
@@ -19,20 +23,20 @@ export class EarlierBuild {
   /** The builds that its CDN config names, newest first. */
   readonly builds: readonly string[];
   readonly objects: FolderObjects;
-  readonly #temporary: string;
+  readonly #decoded: DecodedObjects;
   readonly #encoding: EarlierEncoding;
   readonly #plainEspecs: readonly string[];
-  #names: ContentsByName | undefined;
+  #names: Promise<ContentsByName> | undefined;
 
   private constructor(
-    { out }: CdnFolder,
     found: Pick<EarlierBuild, 'config' | 'builds' | 'objects'>,
+    decoded: DecodedObjects,
     encoding: EarlierEncoding,
   ) {
     this.config = found.config;
     this.builds = found.builds;
     this.objects = found.objects;
-    this.#temporary = out;
+    this.#decoded = decoded;
     this.#encoding = encoding;
     this.#plainEspecs = encoding.especs.filter((espec) => !espec.includes('e:'));
   }
@@ -42,11 +46,9 @@ export class EarlierBuild {
     const cdnConfig = decodeCdnConfig(readObject(folder, { kind: 'config', hash: live.cdnConfig }));
     const objects = await FolderObjects.open(folder, cdnConfig, signal);
     const config = decodeBuildConfig(readObject(folder, { kind: 'config', hash: live.buildConfig }));
-    const { ckey, ekey = '' } = config.encoding;
-    const { path, offset, size } = objects.placeOf(ekey);
-    const read: ReadRange = async (at, length) => readPlace({ path, offset: offset + at, size: length });
-    const encoding = await EarlierEncoding.open(readBlte(read, size, { ekey, ckey }), folder.out, signal);
-    return new EarlierBuild(folder, { config, builds: cdnConfig.builds, objects }, encoding);
+    const decoded = { objects, temporary: folder.out, signal };
+    const encoding = EarlierEncoding.open(await decodeOnDisk(decoded, config.encoding));
+    return new EarlierBuild({ config, builds: cdnConfig.builds, objects }, decoded, encoding);
   }
 
   /** A content in the encoding that these specs ask for; undefined when the build has none such. */
@@ -54,25 +56,18 @@ export class EarlierBuild {
     return this.#encoding.find(ckey, especs);
   }
 
-  /** The content of a name, spelt as it is; undefined when there is none, or the build keeps its names otherwise. */
-  contentOf(name: string): EncodedContent | undefined {
-    this.#names ??= new ContentsByName(this.#namedContents(), this.#temporary);
-    const ckey = this.#names.find(name);
+  /** The content of a name, spelt as it is; undefined when there is none, or the build keeps its names otherwise. @throws as {@link open} */
+  async contentOf(name: string): Promise<EncodedContent | undefined> {
+    const { vfsRoot } = this.config;
+    if (vfsRoot === undefined) return undefined;
+    this.#names ??= contentsByName(this.#decoded, vfsRoot);
+    const ckey = (await this.#names).find(name);
     return ckey === undefined ? undefined : this.findPlain(ckey);
   }
 
   /** A content in any encoding that needs no key. */
   findPlain(ckey: string): EncodedContent | undefined {
     return this.find(ckey, this.#plainEspecs);
-  }
-
-  *#namedContents(): Generator<{ name: string; ckey: Uint8Array }> {
-    const { vfsRoot } = this.config;
-    if (vfsRoot?.ekey === undefined) return;
-    for (const { path, spans } of decodeTvfs(this.read({ ekey: vfsRoot.ekey, ckey: vfsRoot.ckey })).files) {
-      const [only] = spans;
-      if (only?.ckey !== undefined && spans.length === 1) yield { name: path, ckey: only.ckey };
-    }
   }
 
   /** The decoded bytes of a content that is not encrypted. @throws as {@link open} */
@@ -83,6 +78,60 @@ export class EarlierBuild {
   /** Forgets everything. */
   close(): void {
     this.#encoding.close();
-    this.#names?.close();
+    this.#names?.then(
+      (names) => names.close(),
+      () => {},
+    );
+  }
+}
+
+/** What it takes to decode objects of the build to temporary files. */
+interface DecodedObjects {
+  objects: FolderObjects;
+  /** A folder. */
+  temporary: string;
+  signal: AbortSignal | undefined;
+}
+
+/** Decodes an object that may be larger than memory should hold. The file needs `close`. @throws as {@link EarlierBuild.open} */
+async function decodeOnDisk(
+  { objects, temporary, signal }: DecodedObjects,
+  { ckey, ekey = '' }: ManifestKeys,
+): Promise<GrowingFile> {
+  const { path, offset, size } = objects.placeOf(ekey);
+  const read: ReadRange = async (at, length) => readPlace({ path, offset: offset + at, size: length });
+  const file = new GrowingFile(temporary);
+  try {
+    for await (const piece of readBlte(read, size, { ekey, ckey })) {
+      file.append(piece);
+      await breathe(signal);
+    }
+    return file;
+  } catch (error) {
+    file.close();
+    throw error;
+  }
+}
+
+/** The ckeys of the names of a TVFS that have one content. */
+async function contentsByName(decoded: DecodedObjects, vfsRoot: ManifestKeys): Promise<ContentsByName> {
+  const file = await decodeOnDisk(decoded, vfsRoot);
+  try {
+    const read = (offset: number, size: number, memory: Uint8Array = largeBytes(size)): Uint8Array => {
+      const bytes = memory.subarray(0, size);
+      file.readInto(bytes, offset);
+      return bytes;
+    };
+    const { files } = decodeTvfs({ size: file.size, read });
+    return await ContentsByName.of(namedContents(files), decoded.temporary, decoded.signal);
+  } finally {
+    file.close();
+  }
+}
+
+function* namedContents(files: Iterable<TvfsFile>): Generator<{ name: string; ckey: Uint8Array }> {
+  for (const { path, spans } of files) {
+    const [only] = spans;
+    if (only?.ckey !== undefined && spans.length === 1) yield { name: path, ckey: only.ckey };
   }
 }

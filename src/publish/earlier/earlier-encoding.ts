@@ -1,7 +1,6 @@
-import { breathe } from '../../core/breathe.ts';
 import { formatError } from '../../core/errors.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
-import { GrowingFile } from '../../files/growing-file.ts';
+import type { GrowingFile } from '../../files/growing-file.ts';
 import {
   decodeEncodingHeader,
   decodeEspecs,
@@ -36,18 +35,9 @@ export class EarlierEncoding {
     };
   }
 
-  /** Puts one on disk. @param pieces which fail where they are not what they should be @throws as they do; E_FORMAT… for none, or one cut off; E_STORE_FULL, E_STORE, E_ABORTED */
-  static async open(
-    pieces: AsyncIterable<Uint8Array>,
-    temporary: string,
-    signal: AbortSignal | undefined,
-  ): Promise<EarlierEncoding> {
-    const file = new GrowingFile(temporary);
+  /** @param file with all of it, which is closed with it @throws E_FORMAT… for none, or one cut off; E_STORE */
+  static open(file: GrowingFile): EarlierEncoding {
     try {
-      for await (const piece of pieces) {
-        file.append(piece);
-        await breathe(signal);
-      }
       const layout = decodeEncodingHeader(file.read(0, Math.min(encodingHeaderSize, file.size)));
       if (file.size < layout.ownEspecOffset) {
         const facts = { expected: layout.ownEspecOffset, found: file.size };

@@ -172,7 +172,7 @@ class FileEncoder {
     if (file.key !== undefined || earlier === undefined) return undefined;
     if (bytes.length < leastPatchedBytes || bytes.length > memoryBytes) return undefined;
     const given = await file.readPrevious?.();
-    const source = given === undefined ? earlier.contentOf(file.name) : earlier.findPlain(md5Hex(given));
+    const source = given === undefined ? await earlier.contentOf(file.name) : earlier.findPlain(md5Hex(given));
     if (source === undefined || source.ckey === ckey || source.size > memoryBytes) return undefined;
     const previous = given ?? resultUnless(isLost, () => earlier.read(source));
     if (previous === undefined) return undefined;

@@ -70,6 +70,10 @@ export function smallPlace(folder: (...parts: string[]) => string, build: SmallB
     encoding: new EncodingFile(encodingFile),
     listfile: () => ListfileIndex.open(storeLayout(folder('store'))),
     load: async ({ ckey }) => get(ckey),
+    manifest: async ({ ckey }) => {
+      writeDerived(folder(ckey), get(ckey), folder('tmp'));
+      return folder(ckey);
+    },
     loadPart: async ({ ckey }) => get(ckey ?? ''),
     install: async () => install,
   };

@@ -10,9 +10,10 @@ import {
   type TvfsTable,
 } from './layout.ts';
 import { ckeySize, deletedCount, maxSpans, offsetWidth, tvfsWhat } from './limits.ts';
-import { type PathNode, pathNodes } from './paths.ts';
+import { type PathNode, pathNodes, pathReach } from './paths.ts';
+import { TableWindow, type TvfsSource, tvfsBytes } from './table-window.ts';
 
-/** A decoded manifest. The tables stay bytes; entries are made while iterating, which does not fail any more. */
+/** A decoded manifest. The tables stay bytes; entries are made while iterating, which does not fail any more but where its bytes cannot be read. */
 export interface Tvfs {
   header: TvfsHeader;
   form: TvfsForm;
@@ -30,36 +31,39 @@ export interface Tvfs {
 
 interface Tables {
   header: TvfsHeader;
-  path: Uint8Array;
-  vfs: Uint8Array;
-  container: Uint8Array;
+  /** Lies in the order of the paths; so do, mostly, the entries of the VFS table. */
+  path: TableWindow;
+  vfs: TableWindow;
+  /** Looked up in any order: all of it is in memory. */
+  container: ByteReader;
   espec: Uint8Array;
   especAt(offset: number): string | undefined;
 }
 
-function readTable(reader: ByteReader, name: string): TvfsTable {
-  const at = reader.pos;
-  const table = { offset: reader.u32(), size: reader.u32() };
-  if (table.offset + table.size > reader.bytes.length) {
-    throw formatError('E_FORMAT_TRUNCATED', tvfsWhat, `${name} table is outside the ${reader.bytes.length} bytes`, {
-      offset: at,
-    });
-  }
-  return table;
-}
+/** Bytes of the longest header. */
+const maxHeaderSize = 46;
+/** Bytes of a VFS entry at most: of each span offset, size and the place of its container entry. */
+const vfsReach = 1 + maxSpans * 12;
 
 /** Reads the header of a manifest alone. @throws E_FORMAT… */
-export function decodeTvfsHeader(bytes: Uint8Array): TvfsHeader {
-  const reader = new ByteReader(bytes, tvfsWhat);
+export function decodeTvfsHeader(source: TvfsSource): TvfsHeader {
+  const reader = new ByteReader(source.read(0, Math.min(maxHeaderSize, source.size)), tvfsWhat);
+  const readTable = (name: string): TvfsTable => {
+    const at = reader.pos;
+    const table = { offset: reader.u32(), size: reader.u32() };
+    if (table.offset + table.size <= source.size) return table;
+    const problem = `${name} table is outside the ${source.size} bytes`;
+    throw formatError('E_FORMAT_TRUNCATED', tvfsWhat, problem, { offset: at });
+  };
   reader.magic('TVFS');
   const version = reader.version('u8', 1);
   const fixed = { version, headerSize: reader.u8(), ekeySize: reader.u8(), patchKeySize: reader.u8() };
   const flags = reader.u32();
-  const pathTable = readTable(reader, 'path');
-  const vfsTable = readTable(reader, 'VFS');
-  const containerTable = readTable(reader, 'container');
+  const pathTable = readTable('path');
+  const vfsTable = readTable('VFS');
+  const containerTable = readTable('container');
   const header: TvfsHeader = { ...fixed, flags, pathTable, vfsTable, containerTable, maxDepth: reader.u16() };
-  if ((flags & TvfsFlags.especs) !== 0) header.especTable = readTable(reader, 'espec');
+  if ((flags & TvfsFlags.especs) !== 0) header.especTable = readTable('espec');
   checkSize('header size', fixed.headerSize, reader.pos, 255);
   checkSize('ekey size', fixed.ekeySize, 1, 16);
   checkSize('patch key size', fixed.patchKeySize, 0, 16);
@@ -96,10 +100,6 @@ function readEspecs(table: Uint8Array): string[] {
   return especs;
 }
 
-function sliceTable(bytes: Uint8Array, table: TvfsTable | undefined): Uint8Array {
-  return table === undefined ? new Uint8Array(0) : bytes.subarray(table.offset, table.offset + table.size);
-}
-
 function readPatches(reader: ByteReader, header: TvfsHeader): TvfsPatch[] | undefined {
   const count = reader.count(reader.u8(), header.ekeySize + header.patchKeySize + 9);
   if (count === 0) return undefined;
@@ -113,16 +113,17 @@ function readPatches(reader: ByteReader, header: TvfsHeader): TvfsPatch[] | unde
 }
 
 function readSpan(reader: ByteReader, tables: Tables): TvfsSpan {
-  const { header } = tables;
-  const place = { offset: reader.u32(), size: reader.u32() };
-  const container = readerAt(tables.container, reader.uint(offsetWidth(tables.container.length)));
+  const { header, container } = tables;
+  const offset = reader.u32();
+  const size = reader.u32();
+  container.seek(reader.uint(offsetWidth(container.bytes.length)));
   const ekey = container.take(header.ekeySize);
   const encodedSize = container.u32();
   const espec =
     (header.flags & TvfsFlags.especs) === 0
       ? undefined
       : tables.especAt(container.uint(offsetWidth(tables.espec.length)));
-  const span: TvfsSpan = { ...place, ekey, encodedSize, contentSize: container.u32() };
+  const span: TvfsSpan = { offset, size, ekey, encodedSize, contentSize: container.u32() };
   if (espec !== undefined) span.espec = espec;
   if ((header.flags & TvfsFlags.ckeys) !== 0) span.ckey = container.take(ckeySize);
   const patches = (header.flags & TvfsFlags.patches) === 0 ? undefined : readPatches(container, header);
@@ -136,17 +137,12 @@ function kindOf(count: number): TvfsFile['kind'] {
 }
 
 function readFile(node: PathNode, tables: Tables): TvfsFile {
-  const reader = readerAt(tables.vfs, node.vfsOffset);
+  const reader = tables.vfs.readerAt(node.vfsOffset);
   const count = reader.u8();
   const kind = kindOf(count);
-  const spans = kind === 'file' ? Array.from({ length: count }, () => readSpan(reader, tables)) : [];
+  const spans: TvfsSpan[] = [];
+  if (kind === 'file') for (let i = 0; i < count; i++) spans.push(readSpan(reader, tables));
   return { path: node.path(), kind, count, spans };
-}
-
-function readerAt(table: Uint8Array, offset: number): ByteReader {
-  const reader = new ByteReader(table, tvfsWhat);
-  reader.seek(offset);
-  return reader;
 }
 
 /** Smallest size of a container entry of these flags; with patches, the entry says how much more it is. */
@@ -160,15 +156,15 @@ function containerSize({ header, espec }: Tables): number {
 function checkSpan(reader: ByteReader, tables: Tables, entrySize: number): void {
   const { header, container, espec } = tables;
   reader.skip(8);
-  const entry = readerAt(container, reader.uint(offsetWidth(container.length)));
-  const start = entry.pos;
-  entry.skip(entrySize);
+  const start = reader.uint(offsetWidth(container.bytes.length));
+  container.seek(start);
+  container.skip(entrySize);
   if ((header.flags & TvfsFlags.patches) !== 0) {
-    entry.count(container[entry.pos - 1]!, header.ekeySize + header.patchKeySize + 9);
+    container.count(container.bytes[container.pos - 1]!, header.ekeySize + header.patchKeySize + 9);
   }
   if (espec.length === 0) return;
-  entry.seek(start + header.ekeySize + 4);
-  const especOffset = entry.uint(offsetWidth(espec.length));
+  container.seek(start + header.ekeySize + 4);
+  const especOffset = container.uint(offsetWidth(espec.length));
   if (especOffset >= espec.length || (especOffset > 0 && espec[especOffset - 1] !== 0)) {
     throw formatError('E_FORMAT_RANGE', tvfsWhat, `espec offset ${especOffset} is not the start of a string`);
   }
@@ -181,14 +177,14 @@ function checkEntries(tables: Tables, maxTotal: number): Pick<Tvfs, 'fileCount' 
   let total = 0;
   for (const node of pathNodes(tables.path)) {
     if (node.isCut) counts.form = 'prefixes';
-    const reader = readerAt(tables.vfs, node.vfsOffset);
+    const reader = tables.vfs.readerAt(node.vfsOffset);
     const count = reader.u8();
     if (kindOf(count) !== 'file') {
       counts.skippedCount++;
       continue;
     }
     counts.fileCount++;
-    total += reader.count(count, 8 + offsetWidth(tables.container.length));
+    total += reader.count(count, 8 + offsetWidth(tables.container.bytes.length));
     // Each span takes bytes of its own in a sane manifest. Many paths to one entry of 224 spans would multiply the work.
     if (total > maxTotal) throw formatError('E_FORMAT_RANGE', tvfsWhat, 'more spans than the manifest has bytes');
     for (let i = 0; i < count; i++) checkSpan(reader, tables, entrySize);
@@ -204,22 +200,24 @@ function formOfTables({ especTable, containerTable }: TvfsHeader): TvfsForm {
 /**
  * Decodes a TVFS manifest: reads the header, checks every entry, makes none. Manifests that it nests are not opened:
  * a file whose ekey is one of the build config's `vfs-N` is such a manifest.
+ * @param manifest its bytes, or where they are read: then the tables of paths and files are never in memory as a whole
  * @throws E_FORMAT_MAGIC, E_FORMAT_VERSION; E_FORMAT_TRUNCATED and E_FORMAT_RANGE for tables and entries that point
  *   outside; E_FORMAT for a path table that does not hold together
  */
-export function decodeTvfs(bytes: Uint8Array): Tvfs {
-  const header = decodeTvfsHeader(bytes);
-  const espec = sliceTable(bytes, header.especTable);
+export function decodeTvfs(manifest: Uint8Array | TvfsSource): Tvfs {
+  const source = manifest instanceof Uint8Array ? tvfsBytes(manifest) : manifest;
+  const header = decodeTvfsHeader(source);
+  const espec = readTable(source, header.especTable);
   const tables: Tables = {
     header,
-    path: sliceTable(bytes, header.pathTable),
-    vfs: sliceTable(bytes, header.vfsTable),
-    container: sliceTable(bytes, header.containerTable),
+    path: new TableWindow(source, header.pathTable, pathReach),
+    vfs: new TableWindow(source, header.vfsTable, vfsReach),
+    container: new ByteReader(readTable(source, header.containerTable), tvfsWhat),
     espec,
     especAt: especReader(espec),
   };
   const especs = readEspecs(espec);
-  const counts = checkEntries(tables, bytes.length);
+  const counts = checkEntries(tables, source.size);
   const entries = repeatable(function* () {
     for (const node of pathNodes(tables.path)) yield readFile(node, tables);
   });
@@ -227,4 +225,8 @@ export function decodeTvfs(bytes: Uint8Array): Tvfs {
     for (const file of entries) if (file.kind === 'file') yield file;
   });
   return { header, especs, ...counts, files, entries };
+}
+
+function readTable(source: TvfsSource, table: TvfsTable = { offset: 0, size: 0 }): Uint8Array {
+  return source.read(table.offset, table.size);
 }

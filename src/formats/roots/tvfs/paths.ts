@@ -1,8 +1,11 @@
 import { formatError } from '../../../core/errors.ts';
-import { ByteReader } from '../../../core/reader.ts';
-import { folderBit, maxPathSize, tvfsWhat } from './limits.ts';
+import type { ByteReader } from '../../../core/reader.ts';
+import { folderBit, maxNameSize, maxPathSize, tvfsWhat } from './limits.ts';
+import type { TableWindow } from './table-window.ts';
 
 const slash = 0x2f;
+/** Bytes of an entry at most: two separators, a name with its size, a node with its mark. */
+export const pathReach = 2 + 1 + maxNameSize + 1 + 4;
 /** Folders within folders; real manifests have less than ten, and every level costs memory here. */
 const maxDepth = 1024;
 const pathDecoder = new TextDecoder('utf-8', { ignoreBOM: true });
@@ -76,30 +79,32 @@ function readEntry(reader: ByteReader, path: PathBuffer): number | undefined {
  * The file nodes of a path table, in order. Memory is one path and a pair of numbers a level; the cursor only moves on,
  * so there are no loops.
  */
-export function* pathNodes(table: Uint8Array): Generator<PathNode> {
+export function* pathNodes(table: TableWindow): Generator<PathNode> {
   const path = new PathBuffer();
-  const reader = new ByteReader(table, tvfsWhat);
   const node: PathNode = { vfsOffset: 0, isCut: false, path: () => path.text() };
   const folders: { end: number; pathSize: number }[] = [];
-  let folder = { end: table.length, pathSize: 0 };
+  let folder = { end: table.size, pathSize: 0 };
+  let at = 0;
   let dangling = false;
   for (;;) {
-    if (reader.pos >= folder.end) {
-      checkFolderEnd(reader, folder.end, dangling);
+    if (at >= folder.end) {
+      checkFolderEnd(at, folder.end, dangling);
       const parent = folders.pop();
       if (parent === undefined) return;
       folder = parent;
       path.size = folder.pathSize;
       continue;
     }
+    const reader = table.readerAt(at);
     const value = readEntry(reader, path);
+    at = table.offsetOf(reader);
     dangling = value === undefined;
     if (dangling) node.isCut = true;
     if (value === undefined) continue;
     if (value >= folderBit) {
       if (path.size > 0 && path.endsInside) node.isCut = true;
       folders.push(folder);
-      folder = { end: folderEnd(reader, value - folderBit, folder.end), pathSize: path.size };
+      folder = { end: folderEnd(at - 4, value - folderBit, folder.end), pathSize: path.size };
       if (folders.length > maxDepth) throw formatError('E_FORMAT_RANGE', tvfsWhat, `over ${maxDepth} nested folders`);
       continue;
     }
@@ -110,16 +115,15 @@ export function* pathNodes(table: Uint8Array): Generator<PathNode> {
   }
 }
 
-function checkFolderEnd(reader: ByteReader, end: number, dangling: boolean): void {
-  if (reader.pos === end && !dangling) return;
+function checkFolderEnd(at: number, end: number, dangling: boolean): void {
+  if (at === end && !dangling) return;
   const problem = dangling ? 'name without a node' : 'entry that runs over the end of its folder';
   throw formatError('E_FORMAT', tvfsWhat, `${problem}, in the path table`, { offset: end });
 }
 
-/** The end of a folder whose node value was just read; its size counts those four bytes. */
-function folderEnd(reader: ByteReader, size: number, parentEnd: number): number {
-  const end = reader.pos - 4 + size;
+/** The end of a folder whose node value lies at `offset`; its size counts those four bytes. */
+function folderEnd(offset: number, size: number, parentEnd: number): number {
+  const end = offset + size;
   if (size >= 4 && end <= parentEnd) return end;
-  const facts = { offset: reader.pos - 4 };
-  throw formatError('E_FORMAT_RANGE', tvfsWhat, `folder of ${size} bytes does not fit into its parent`, facts);
+  throw formatError('E_FORMAT_RANGE', tvfsWhat, `folder of ${size} bytes does not fit into its parent`, { offset });
 }
