@@ -27,6 +27,17 @@ test('numbers lie as their names say', () => {
   );
 });
 
+test.each([0, 1, 0xffffffff, 2 ** 32, 2 ** 53 - 1, 0x80000000n, 2n ** 64n - 1n])('%s in 64 bits', (value) => {
+  const bytes = new ByteWriter().u64(value).u64le(value).bytes();
+  const view = new DataView(bytes.buffer);
+  expect(view.getBigUint64(0)).toBe(BigInt(value));
+  expect(view.getBigUint64(8, true)).toBe(BigInt(value));
+});
+
+test.each([0, -1, -(2 ** 31), 2 ** 31 - 1])('%i in 32 bits with its sign', (value) => {
+  expect(new DataView(new ByteWriter().i32le(value).bytes().buffer).getInt32(0, true)).toBe(value);
+});
+
 test('it grows as far as it must, and keeps what was written', () => {
   const writer = new ByteWriter(1);
   for (let i = 0; i < 1000; i++) writer.u16(i);
