@@ -75,6 +75,7 @@ export * from './roots/text.ts';
 export * from './roots/tvfs/decode.ts';
 export * from './roots/tvfs/encode.ts';
 export * from './roots/tvfs/layout.ts';
+export type { TvfsSource } from './roots/tvfs/table-window.ts';
 export * from './roots/tvfs/wow-name.ts';
 export * from './roots/wow/decode.ts';
 export * from './roots/wow/encode.ts';

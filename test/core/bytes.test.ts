@@ -15,6 +15,10 @@ import {
 
 const bytes = () => fc.uint8Array({ maxLength: 40, size: 'max' });
 
+test('a key that is kept keeps no more memory than its own', () => {
+  expect(fromHex('0123456789abcdef'.repeat(2)).buffer.byteLength).toBe(16);
+});
+
 test('hex is what Node writes, and comes back', () => {
   fc.assert(
     fc.property(bytes(), (value) => {
