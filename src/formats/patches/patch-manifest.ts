@@ -1,4 +1,4 @@
-import { compareBytes, equalBytes, isAllZero, toHex } from '../../core/bytes.ts';
+import { compareBytes, concatBytes, equalBytes, isAllZero, toHex } from '../../core/bytes.ts';
 import { formatError } from '../../core/errors.ts';
 import { md5, md5Hex } from '../../core/hash.ts';
 import { ByteReader, repeatable } from '../../core/reader.ts';
@@ -80,7 +80,8 @@ export interface PatchManifestHeader {
   padding: number;
 }
 
-interface Block {
+/** A block of a manifest. */
+export interface PatchBlock {
   lastCkey: Uint8Array;
   bytes: Uint8Array;
 }
@@ -158,7 +159,7 @@ function readBlocks(reader: ByteReader, count: number, sizes: PatchKeySizes) {
   const rowSize = sizes.target + keySize + 4;
   const table = reader.sub(reader.count(count, rowSize) * rowSize);
   const tableEnd = reader.pos;
-  const blocks: Block[] = [];
+  const blocks: PatchBlock[] = [];
   let fileCount = 0;
   for (let i = 0; i < count; i++) {
     const lastCkey = table.take(sizes.target);
@@ -233,22 +234,30 @@ function writeFile({ targetCkey, targetSize, patches }: PatchedFile, sizes: Patc
   return writer.bytes();
 }
 
-/** Puts sorted files into as few blocks as their size allows. */
-function writeBlocks(files: Iterable<PatchedFile>, sizes: PatchKeySizes, blockBits: number): Block[] {
-  const sorted = [...files].sort((a, b) => compareBytes(a.targetCkey, b.targetCkey));
-  const blocks: Block[] = [];
+const ownKeySizes: PatchKeySizes = { target: keySize, source: keySize, patch: keySize };
+const usualBlockBits = 16;
+
+/**
+ * The blocks of a manifest, as full as their size allows, one at a time: for whoever does not have all files in memory.
+ * @param sorted files in the order of their target ckeys
+ * @throws E_FORMAT_RANGE for keys of a wrong size and for more patches than its fields can hold
+ */
+export function* encodePatchBlocks(
+  sorted: Iterable<PatchedFile>,
+  { keySizes = ownKeySizes, blockBits = usualBlockBits }: Pick<PatchManifestContent, 'keySizes' | 'blockBits'> = {},
+): Generator<PatchBlock> {
   let writer = new ByteWriter();
-  for (const [i, file] of sorted.entries()) {
-    writer.raw(writeFile(file, sizes));
-    const next = sorted[i + 1];
-    const nextSize =
-      next === undefined ? 0 : 6 + sizes.target + next.patches.length * (sizes.source + sizes.patch + 10);
-    if (next !== undefined && writer.size + nextSize + 1 <= 2 ** blockBits) continue;
-    blocks.push({ lastCkey: file.targetCkey, bytes: writer.u8(0).bytes() });
-    writer = new ByteWriter();
+  let lastCkey: Uint8Array | undefined;
+  for (const file of sorted) {
+    const entry = writeFile(file, keySizes);
+    if (lastCkey !== undefined && writer.size + entry.length + 1 > 2 ** blockBits) {
+      yield { lastCkey, bytes: writer.u8(0).bytes() };
+      writer = new ByteWriter();
+    }
+    writer.raw(entry);
+    lastCkey = file.targetCkey;
   }
-  checkRange('number of blocks', blocks.length, [0, 0xffff]);
-  return blocks;
+  if (lastCkey !== undefined) yield { lastCkey, bytes: writer.u8(0).bytes() };
 }
 
 function writeEncoding(writer: ByteWriter, { ckey, ekey, size, encodedSize, espec }: PatchManifestEncoding): void {
@@ -257,23 +266,42 @@ function writeEncoding(writer: ByteWriter, { ckey, ekey, size, encodedSize, espe
   writer.raw(fixed(ckey, keySize)).raw(fixed(ekey, keySize)).u32(size).u32(encodedSize).u8(text.length).raw(text);
 }
 
+/** What the table of a manifest says of a block. */
+export interface PatchBlockFacts {
+  lastCkey: Uint8Array;
+  /** MD5 of the block. */
+  hash: Uint8Array;
+  /** Bytes of the block. */
+  size: number;
+}
+
 /**
- * Writes a patch manifest, the mirror of {@link decodePatchManifest}, its blocks as full as their size allows.
- * @throws E_FORMAT_RANGE for keys of a wrong size and for more than its fields can hold
+ * What stands before the blocks of a manifest: the header and their table. Its MD5 is the name of the manifest.
+ * @throws E_FORMAT_RANGE for keys of a wrong size and for more blocks than its fields can hold
  */
-export function encodePatchManifest(content: PatchManifestContent): Uint8Array {
-  const { version = 2, blockBits = 16, encoding } = content;
-  const sizes = content.keySizes ?? { target: keySize, source: keySize, patch: keySize };
+export function encodePatchManifestHead(
+  content: Omit<PatchManifestContent, 'files'>,
+  blocks: readonly PatchBlockFacts[],
+): Uint8Array {
+  const { version = 2, blockBits = usualBlockBits, keySizes: sizes = ownKeySizes, encoding } = content;
   const flags = ((content.flags ?? 0) & ~hasEncoding) | (encoding === undefined ? 0 : hasEncoding);
-  const blocks = writeBlocks(content.files, sizes, blockBits);
+  checkRange('number of blocks', blocks.length, [0, 0xffff]);
   const writer = new ByteWriter().text('PA').u8(version).u8(sizes.target).u8(sizes.source).u8(sizes.patch);
   writer.u8(blockBits).u16(blocks.length).u8(flags);
   if (encoding !== undefined) writeEncoding(writer, encoding);
   let offset = writer.size + blocks.length * (sizes.target + keySize + 4);
-  for (const { lastCkey, bytes } of blocks) {
-    writer.raw(lastCkey).raw(md5(bytes)).u32(offset);
-    offset += bytes.length;
+  for (const { lastCkey, hash, size } of blocks) {
+    writer.raw(lastCkey).raw(hash).u32(offset);
+    offset += size;
   }
-  for (const { bytes } of blocks) writer.raw(bytes);
-  return writer.zeros(content.padding ?? 0).bytes();
+  return writer.bytes();
+}
+
+/** Writes a patch manifest, the mirror of {@link decodePatchManifest}. @throws as {@link encodePatchBlocks} and {@link encodePatchManifestHead} */
+export function encodePatchManifest({ files, padding = 0, ...header }: PatchManifestContent): Uint8Array {
+  const sorted = [...files].sort((a, b) => compareBytes(a.targetCkey, b.targetCkey));
+  const blocks = [...encodePatchBlocks(sorted, header)];
+  const facts = blocks.map(({ lastCkey, bytes }) => ({ lastCkey, hash: md5(bytes), size: bytes.length }));
+  const head = encodePatchManifestHead(header, facts);
+  return concatBytes([head, ...blocks.map(({ bytes }) => bytes), new Uint8Array(padding)]);
 }
