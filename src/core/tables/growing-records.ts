@@ -1,10 +1,12 @@
+import { giveBack } from './large-bytes.ts';
+
 /** Bytes of a block at least. */
 const blockBytes = 1 << 20;
 
 /** Records of one size of which nobody knows how many there will be. They lie in blocks: to grow copies none. */
 export class GrowingRecords {
   readonly stride: number;
-  readonly #blocks: Buffer[] = [];
+  #blocks: Buffer[] = [];
   /** A power of two. */
   readonly #rowsInBlock: number;
   #count = 0;
@@ -24,6 +26,13 @@ export class GrowingRecords {
       this.#blocks.push(Buffer.alloc(this.#rowsInBlock * this.stride));
     this.#count += 1;
     return this.#count - 1;
+  }
+
+  /** Forgets all of them, and gives their memory back to the system. */
+  giveBack(): void {
+    giveBack(...this.#blocks);
+    this.#blocks = [];
+    this.#count = 0;
   }
 
   /** The block that has a record, to be read and written at {@link offsetOf}: to make a view of a few bytes takes longer. */

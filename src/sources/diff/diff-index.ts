@@ -1,3 +1,4 @@
+import { giveBack, largeWords } from '../../core/tables/large-bytes.ts';
 import { type DiffRow, nameOf } from './diff-table.ts';
 import type { ListedRows } from './listed-rows.ts';
 
@@ -55,7 +56,7 @@ export class DiffIndex {
   constructor(rows: ListedRows, identity: Identity) {
     this.#rows = rows;
     this.#identity = identity;
-    this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(rows.count * 1.5 + 2)));
+    this.#slots = largeWords(2 ** Math.ceil(Math.log2(rows.count * 1.5 + 2)));
     let repeated = 0;
     for (let row = 0; row < rows.count; row++) {
       const slot = this.#slotFor(rows.hash(row), () => rows.at(row));
@@ -66,6 +67,11 @@ export class DiffIndex {
       }
     }
     this.repeated = repeated;
+  }
+
+  /** Gives memory back: no row can be found any more. */
+  close(): void {
+    giveBack(this.#slots);
   }
 
   /** The number of the row that is the same file, or undefined. */

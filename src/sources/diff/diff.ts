@@ -70,7 +70,8 @@ export async function diffSources(before: Source, after: Source, options: DiffOp
   const comparison = new Comparison({ byId, seed: randomInt(2 ** 32) }, { before, after }, options);
   try {
     await comparison.passOverEqual();
-    await comparison.compareAfter(await comparison.listBefore());
+    await comparison.listBefore();
+    await comparison.compareAfter();
     return await comparison.finish();
   } finally {
     comparison.close();
@@ -94,6 +95,8 @@ class Comparison {
   readonly #after: DiffSide;
   /** The files of the first side, as they were listed. */
   readonly #listed: ListedRows;
+  /** Finds them. */
+  #index: DiffIndex | undefined;
   readonly #keysOnly: boolean;
   readonly #items: Items = { before: [], after: [], by: [] };
   /** Pairs that wait until their contents are read. */
@@ -141,20 +144,20 @@ class Comparison {
   /** Forgets what was listed. */
   close(): void {
     this.#listed.close();
+    this.#index?.close();
   }
 
-  /** Takes the files of the first side, and gives back what finds them. */
-  async listBefore(): Promise<DiffIndex> {
+  /** Takes the files of the first side. */
+  async listBefore(): Promise<void> {
     const listed = this.#listed;
     for await (const row of this.#rows(this.#before)) {
       await breathe(this.#options.signal);
       listed.add(row, identityHash(this.#identity, row));
     }
-    const index = new DiffIndex(listed, this.#identity);
-    this.#repeated = index.repeated;
+    this.#index = new DiffIndex(listed, this.#identity);
+    this.#repeated = this.#index.repeated;
     this.#files.before += listed.count - this.#repeated;
     this.#toRead = this.#expectedOfRest();
-    return index;
   }
 
   /** Bytes that will be read for the files of the first side that were not met in the second, should it have all of them. */
@@ -172,10 +175,10 @@ class Comparison {
   }
 
   /** Goes through the files of the second side. Contents are compared as they come: of those that are equal nothing is kept. */
-  async compareAfter(index: DiffIndex): Promise<void> {
+  async compareAfter(): Promise<void> {
     for await (const row of this.#rows(this.#after)) {
       await breathe(this.#options.signal);
-      const number = index.find(row, identityHash(this.#identity, row));
+      const number = this.#index?.find(row, identityHash(this.#identity, row));
       if (number !== undefined && this.#listed.isDone(number)) this.#repeated += 1;
       else this.#take(row, number);
       if (this.#unread.length === batchSize) await this.#compareContents();

@@ -41,9 +41,10 @@ export class ListedRows {
     return this.#rows.count;
   }
 
-  /** Removes the file: no row can be asked for any more. */
+  /** Removes the file, and gives memory back: no row can be asked for any more. */
   close(): void {
     this.#bytes.close();
+    this.#rows.giveBack();
   }
 
   /** @param hash of what the file is told apart by, 32 bits @throws E_STORE_FULL, E_STORE */
