@@ -45,13 +45,19 @@ export class EncodingFile {
 
   /** @param path the decoded file, as a derived file @throws E_FORMAT… when the header is wrong or the file damaged; ENOENT as it comes */
   constructor(path: string) {
-    this.#file = new DerivedFile(path);
-    this.layout = decodeEncodingHeader(this.#file.read(0, Math.min(encodingHeaderSize, this.#file.size)));
-    const { ckeyTableOffset, ckeyPageCount, ekeyTableOffset, ekeyPageCount } = this.layout;
-    this.#tables = {
-      ckey: pageTable(this.#file.read(ckeyTableOffset, ckeyPageCount * 32), this.layout, 'ckey'),
-      ekey: pageTable(this.#file.read(ekeyTableOffset, ekeyPageCount * 32), this.layout, 'ekey'),
-    };
+    const file = new DerivedFile(path);
+    this.#file = file;
+    try {
+      this.layout = decodeEncodingHeader(file.read(0, Math.min(encodingHeaderSize, file.size)));
+      const { ckeyTableOffset, ckeyPageCount, ekeyTableOffset, ekeyPageCount } = this.layout;
+      this.#tables = {
+        ckey: pageTable(file.read(ckeyTableOffset, ckeyPageCount * 32), this.layout, 'ckey'),
+        ekey: pageTable(file.read(ekeyTableOffset, ekeyPageCount * 32), this.layout, 'ekey'),
+      };
+    } catch (error) {
+      file.close();
+      throw error;
+    }
     this.#checked = {
       ckey: new Uint32Array(this.layout.ckeyPageCount),
       ekey: new Uint32Array(this.layout.ekeyPageCount),

@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
 import { EncodingFile } from '../../../src/builds/manifests/encoding-file.ts';
 import { md5Hex } from '../../../src/core/hash.ts';
@@ -27,6 +28,14 @@ function encodingFile(name: string, change: (bytes: Uint8Array) => void = () => 
   writeDerived(scratch(name), bytes, scratch('tmp'));
   return new EncodingFile(scratch(name));
 }
+
+test('one whose header is wrong does not stay open', () => {
+  const openFiles = (): number => readdirSync(process.platform === 'linux' ? '/proc/self/fd' : '/dev/fd').length;
+  const before = openFiles();
+  for (let i = 0; i < 5; i++)
+    expect(codeOf(() => encodingFile('broken', (bytes) => bytes.fill(0xff, 0, 2)))).toBe('E_FORMAT_MAGIC');
+  expect(openFiles()).toBe(before);
+});
 
 /** What a look-up gives, as plain values. */
 const plain = (entry: CkeyEntry | undefined): CkeyEntry | undefined =>
