@@ -256,13 +256,17 @@ export function resolveParts(build: Build, { parts }: BuildFile, known?: KnownPa
 /** The contents of many files, looked up at once. @returns a function from the number of a file in `files` to its contents */
 export async function findContentsOf(build: Build, files: readonly BuildFile[]): Promise<(file: number) => KnownParts> {
   const ckeys: (string | undefined)[] = [];
-  const starts = new Uint32Array(files.length);
+  const ends = new Uint32Array(files.length);
   files.forEach(({ parts }, i) => {
-    starts[i] = ckeys.length;
     for (const { ckey } of parts) ckeys.push(ckey);
+    ends[i] = ckeys.length;
   });
   const find = await build.lookUp(() => build.encoding.findCkeys(ckeys));
-  return (file) => files[file]?.parts.map((_, part) => find((starts[file] ?? 0) + part)) ?? [];
+  return (file) => {
+    const known: (CkeyEntry | undefined)[] = [];
+    for (let part = ends[file - 1] ?? 0; part < (ends[file] ?? 0); part++) known.push(find(part));
+    return known;
+  };
 }
 
 /** Decoded size of a file; undefined when the encoding file does not know it. */

@@ -62,8 +62,9 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
     const batchSize = namesOnly ? namesAtOnce : undefined;
     for await (const batch of listFiles(build, { locale, matches, needed, folderOf, batchSize })) {
       const find = namesOnly ? undefined : await findContentsOf(build, batch);
-      for (let first = 0; first < batch.length; first += rowsAtOnce) {
-        const files = batch.slice(first, first + rowsAtOnce);
+      for (let first = 0; batch.length > 0; first += rowsAtOnce) {
+        // Those that are handed on are gone as soon as whoever has them is done with them.
+        const files = batch.splice(0, rowsAtOnce);
         yield files.map((file, i) => (find === undefined ? nameRow(build, file) : rowOf(file, find(first + i))));
       }
     }
