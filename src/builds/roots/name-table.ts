@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
-import { asBuffer, concatBytes } from '../../core/bytes.ts';
+import { asBuffer } from '../../core/bytes.ts';
 import { nameHash, normalizeName } from '../../core/jenkins.ts';
 import { SortedRuns } from '../../files/sorted/sorted-runs.ts';
 import { SortedTexts } from '../../files/sorted/sorted-texts.ts';
@@ -26,7 +26,7 @@ const pathStride = 18;
 const lineStart = '["';
 const [lineEnd, quote] = [0x0a, 0x22];
 /** Bytes of lines that are read at a time for a listing. */
-const pieceSize = 1 << 20;
+const pieceSize = 1 << 18;
 
 /** The flags of a row that is for every locale. */
 export const allLocales = 0xffffffff;
@@ -192,22 +192,34 @@ class NameTable implements Root {
   }
 
   *list(matches: (name: string) => boolean): Generator<FileVariant> {
-    let rest: Uint8Array = new Uint8Array();
-    const { size } = this.#lines;
-    for (let offset = 0; offset < size; offset += pieceSize) {
-      const piece = this.#lines.readUnchecked(offset, Math.min(pieceSize, size - offset));
-      const bytes = asBuffer(rest.length === 0 ? piece : concatBytes([rest, piece]));
+    for (const { lines, end: last } of this.#wholeLines()) {
       let at = 0;
-      for (let end = bytes.indexOf(lineEnd); end >= 0; end = bytes.indexOf(lineEnd, at)) {
+      for (let end = lines.indexOf(lineEnd); at < last; end = lines.indexOf(lineEnd, at)) {
         // Of millions most are not wanted: a name that stands as it is tells so without the rest of its line.
-        const plain = plainName(bytes, at);
+        const plain = plainName(lines, at);
         if (plain === undefined || matches(plain)) {
-          const variant = variantOf(bytes.toString('utf8', at, end));
+          const variant = variantOf(lines.toString('utf8', at, end));
           if (plain !== undefined || matches(variant.name)) yield variant;
         }
         at = end + 1;
       }
-      rest = bytes.subarray(at);
+    }
+  }
+
+  /** All lines, many at a time and each of them whole, up to an end; they are there until the next are asked for. */
+  *#wholeLines(): Generator<{ lines: Buffer; end: number }> {
+    const { size } = this.#lines;
+    let memory = Buffer.allocUnsafe(Math.min(2 * pieceSize, size));
+    let filled = 0;
+    for (let offset = 0; offset < size; offset += pieceSize) {
+      const more = Math.min(pieceSize, size - offset);
+      if (filled + more > memory.length) memory = Buffer.concat([memory], filled + more);
+      this.#lines.readInto(memory.subarray(filled, filled + more), offset);
+      filled += more;
+      const end = memory.subarray(0, filled).lastIndexOf(lineEnd) + 1;
+      if (end > 0) yield { lines: memory, end };
+      memory.copyWithin(0, end, filled);
+      filled -= end;
     }
   }
 }
