@@ -1,6 +1,6 @@
 import { isPakratError, messageOf, type PakratError } from '../../core/errors.ts';
 import { nameMatcher, withFolders } from '../../core/glob.ts';
-import { decodeLines } from '../../files/text-list.ts';
+import { decodeLines } from '../../files/given/text-list.ts';
 import type { TactKey } from '../../formats/configs/key-list.ts';
 import { findLocaleFlag } from '../../formats/roots/locale.ts';
 import type { PublishFile, PublishTag } from './publish-file.ts';

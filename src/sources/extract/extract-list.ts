@@ -1,6 +1,6 @@
 import { isKeyHex } from '../../core/bytes.ts';
 import type { PakratError } from '../../core/errors.ts';
-import { decodeList, readList } from '../../files/text-list.ts';
+import { decodeList, readList } from '../../files/given/text-list.ts';
 
 /*
  * A list of files to extract: UTF-8 text, a file a line, with the name to write it under behind a semicolon where it is to have another.

@@ -1,6 +1,6 @@
 import { createReadStream, existsSync } from 'node:fs';
-import { concatBytes } from '../core/bytes.ts';
-import { formatError, PakratError } from '../core/errors.ts';
+import { concatBytes } from '../../core/bytes.ts';
+import { formatError, PakratError } from '../../core/errors.ts';
 
 /*
  * A list that a person wrote: UTF-8 text, a row a line, fields with semicolons between them. Remarks (# text), blank lines and a byte order mark
