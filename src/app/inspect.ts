@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { breathe } from '../core/breathe.ts';
 import { throwIfAborted } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
-import { reading } from '../files/read-at.ts';
+import { readGiven } from '../files/given/given-file.ts';
 import { decodeArmadilloKey } from '../formats/armadillo.ts';
 import {
   type Inspection,
@@ -40,7 +39,7 @@ export async function inspect(
   const known = { ...options, keys: found.keys, name: found.name };
   return key === undefined
     ? inspectBytes(found.bytes, known)
-    : inspectEncrypted(found.bytes, readObjectKey(key), known);
+    : inspectEncrypted(found.bytes, await readObjectKey(key), known);
 
   async function read(): ReturnType<typeof readInspected> {
     if (typeof object === 'string') {
@@ -52,6 +51,6 @@ export async function inspect(
   }
 }
 
-function readObjectKey(path: string): Uint8Array {
-  return decodeArmadilloKey(reading(path, () => readFileSync(path)));
+async function readObjectKey(path: string): Promise<Uint8Array> {
+  return decodeArmadilloKey(await readGiven(path));
 }

@@ -1,7 +1,6 @@
 import * as fs from 'node:fs';
 import { checkRange } from '../core/byte-source.ts';
-import { PakratError } from '../core/errors.ts';
-import { readInto, reading } from './read-at.ts';
+import { openPlain, readInto, reading } from './read-at.ts';
 import type { FillingSource } from './scratch.ts';
 
 /**
@@ -10,14 +9,7 @@ import type { FillingSource } from './scratch.ts';
  * @throws E_NOT_FOUND when there is no such file, E_STORE when it cannot be opened or is no plain file
  */
 export async function fileSource(path: string): Promise<FillingSource> {
-  const fd = reading(path, () => fs.openSync(path, 'r'));
-  let size: number;
-  try {
-    size = plainFileSize(fd, path);
-  } catch (error) {
-    fs.closeSync(fd);
-    throw error;
-  }
+  const { fd, size } = reading(path, () => openPlain(path));
   let isOpen = true;
   return {
     name: path,
@@ -39,10 +31,4 @@ export async function fileSource(path: string): Promise<FillingSource> {
       isOpen = false;
     },
   };
-}
-
-function plainFileSize(fd: number, path: string): number {
-  const stat = fs.fstatSync(fd);
-  if (!stat.isFile()) throw new PakratError('E_STORE', `${path} is no plain file`, { data: { path } });
-  return stat.size;
 }

@@ -1,5 +1,4 @@
 import * as fs from 'node:fs';
-import { plainView } from '../core/bytes.ts';
 import { codeOf, formatError, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import type { ReusedBytes } from '../core/tables/large-bytes.ts';
 
@@ -20,12 +19,27 @@ export function readInto(fd: number, bytes: Uint8Array, { offset, what }: { offs
   }
 }
 
-/** Lets work read a file at positions, and closes it. Throws as {@link readAt}, errors of the system as they come, and what the work throws. */
+const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
+
+/** Opens a file to read it. To open a pipe waits for somebody to write, in vain mostly, and Ctrl-C is not heard. @throws E_STORE for what is no plain file; errors of the system as they come */
+export function openPlain(file: string): { fd: number; size: number } {
+  const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK);
+  try {
+    const stat = fs.fstatSync(fd);
+    if (stat.isFile()) return { fd, size: stat.size };
+    throw new PakratError('E_STORE', `${file} is no plain file`, { data: { path: file } });
+  } catch (error) {
+    fs.closeSync(fd);
+    throw error;
+  }
+}
+
+/** Lets work read a file at positions, and closes it. Throws as {@link openPlain} and {@link readAt}, and what the work throws. */
 export function withReads<Result>(
   file: string,
   work: (read: (offset: number, size: number) => Uint8Array, fd: number) => Result,
 ): Result {
-  const fd = fs.openSync(file, 'r');
+  const { fd } = openPlain(file);
   try {
     return work((offset, size) => readAt(fd, offset, size, file), fd);
   } finally {
@@ -33,18 +47,23 @@ export function withReads<Result>(
   }
 }
 
-/** All bytes of a file, in memory that nobody else has. That of many is taken once: a copy of the index of an archive may be 50 MB. @throws errors of the system as they come */
+/** All bytes of a file, in memory that nobody else has. That of many is taken once: a copy of the index of an archive may be 50 MB. Throws as {@link openPlain} and {@link readAt}. */
 export function readOwn(file: string): Uint8Array {
-  const bytes = fs.readFileSync(file);
-  // Those of a small file lie in memory that is shared.
-  return bytes.length === bytes.buffer.byteLength ? plainView(bytes) : new Uint8Array(bytes);
+  const { fd, size } = openPlain(file);
+  try {
+    const bytes = new Uint8Array(size);
+    readInto(fd, bytes, { offset: 0, what: file });
+    return bytes;
+  } finally {
+    fs.closeSync(fd);
+  }
 }
 
-/** All bytes of a file, there until something else is taken of the memory. Throws as {@link readAt}, and errors of the system as they come. */
+/** All bytes of a file, there until something else is taken of the memory. Throws as {@link openPlain} and {@link readAt}. */
 export function readWhole(file: string, memory: ReusedBytes): Uint8Array {
-  const fd = fs.openSync(file, 'r');
+  const { fd, size } = openPlain(file);
   try {
-    const bytes = memory.take(fs.fstatSync(fd).size);
+    const bytes = memory.take(size);
     readInto(fd, bytes, { offset: 0, what: file });
     return bytes;
   } finally {

@@ -1,9 +1,10 @@
-import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { concatBytes } from '../core/bytes.ts';
 import { isUnavailable, PakratError, resultUnless, valueUnless } from '../core/errors.ts';
+import { givenPieces } from '../files/given/given-file.ts';
 import { chunkKeyName } from '../formats/blte/cipher.ts';
 import { decodeBlteHeader } from '../formats/blte/header.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
@@ -58,7 +59,7 @@ async function readWhole(path: string, store: Store | undefined): Promise<Omit<I
       data: { path },
     });
   }
-  if (!found.isFile()) return { name: undefined, bytes: await readStream(createReadStream(path), path) };
+  if (!found.isFile()) return { name: undefined, bytes: await readStream(givenPieces(path), path) };
   if (found.size > maxSize) {
     const most = `no object that can be shown has more than ${maxSize}`;
     throw new PakratError('E_UNSUPPORTED', `${path} has ${found.size} bytes, and ${most}`, {

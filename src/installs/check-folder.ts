@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { breathe } from '../core/breathe.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
-import { withReads } from '../files/read-at.ts';
+import { readOwn, withReads } from '../files/read-at.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -101,7 +101,7 @@ export function checkWhole(
     const [hash = '', suffix] = object.name.split('.');
     const { kind, file } = object;
     if (suffix !== undefined) withReads(file, (read) => checkArchiveIndex({ size, read }, hash));
-    else checkObject({ kind, hash }, new Uint8Array(fs.readFileSync(file)));
+    else checkObject({ kind, hash }, readOwn(file));
   });
 }
 

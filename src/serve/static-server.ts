@@ -99,6 +99,8 @@ async function answer(
   }
 }
 
+const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
+
 interface OpenFile {
   handle: fs.promises.FileHandle;
   size: number;
@@ -110,7 +112,8 @@ async function openFile(root: string, url: string): Promise<OpenFile | undefined
   try {
     const file = await fs.promises.realpath(join(root, path));
     if (!file.startsWith(root.endsWith(sep) ? root : root + sep)) return undefined;
-    const handle = await fs.promises.open(file, 'r');
+    // A pipe would keep one of the few threads that open files until somebody writes to it.
+    const handle = await fs.promises.open(file, O_RDONLY | O_NONBLOCK);
     const stat = await handle.stat();
     if (stat.isFile()) return { handle, size: stat.size };
     await handle.close();

@@ -1,12 +1,17 @@
+import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import * as http from 'node:http';
 import * as net from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { parseRange, type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
+import { builtModule } from '../support/built-module.ts';
+import { runInChild } from '../support/child.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();
+const module = builtModule('src/serve/static-server.ts');
 const object = Buffer.from(Array.from({ length: 1_000_000 }, (_, i) => (i * 7 + (i >> 8)) & 0xff));
 
 beforeAll(() => {
@@ -147,6 +152,26 @@ describe('a folder that is served', () => {
     const { status, body } = await ask(path);
     expect(status).toBe(404);
     expect(body.toString()).toBe('404 Not Found\n');
+  });
+
+  test('pipes are none of its files, and keep it from none', async () => {
+    const folder = scratch('www-pipes');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'file'), '');
+    execFileSync('mkfifo', [join(folder, 'pipe')]);
+    const child = runInChild(`
+      import { serveFolder } from ${JSON.stringify(module)};
+      const { port, close } = await serveFolder(${JSON.stringify(folder)});
+      const statusOf = async (name) => (await fetch('http://127.0.0.1:' + port + '/' + name)).status;
+      const asked = await Promise.all(Array.from({ length: 8 }, () => statusOf('pipe')));
+      console.log(new Set([...asked, await statusOf('file')]));
+      await close();
+    `);
+    // A server that waits for a pipe does not even end by itself.
+    const timer = setTimeout(() => void child.kill(), 3000);
+    await child.says('Set(2) { 404, 200 }');
+    clearTimeout(timer);
+    await child.kill();
   });
 
   test('only reads', async () => {

@@ -1,6 +1,7 @@
 import { open } from 'node:fs/promises';
 import { importListfile as importInto, type ListfileChange } from '../../builds/listfile/listfile-import.ts';
 import type { WorkOptions } from '../../core/progress.ts';
+import { givenPieces, isPipe } from '../../files/given/given-file.ts';
 import { reading } from '../../files/read-at.ts';
 import type { Session } from '../session/session.ts';
 import { tellBadLines } from '../session/tell-names.ts';
@@ -30,6 +31,7 @@ export async function importListfile(
 
 /** A file, which may be a pipe, in pieces that each hold until the next is asked for: memory for each would wait to be collected. One is read ahead. */
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
+  if (isPipe(path)) return yield* givenPieces(path);
   const file = await open(path, 'r').catch((error: unknown) =>
     reading(path, (): never => {
       throw error;

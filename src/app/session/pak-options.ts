@@ -1,4 +1,4 @@
-import * as fs from 'node:fs';
+import { readGiven } from '../../files/given/given-file.ts';
 import type { PakOptions } from '../../paks/index.ts';
 import type { QuakeEngine } from '../../paks/quake/options.ts';
 import { defined, type GivenKey, keysBeside, parseKeys, withPath } from '../../sources/paks/given-keys.ts';
@@ -45,7 +45,7 @@ export async function readPakOptions(options: PakOpenOptions, path: string): Pro
     games: listOf(options.game),
     ...defined({
       hashedNames: names.length > 0 ? names.flat() : undefined,
-      lz4Dictionary: lz4Dictionary === undefined ? undefined : new Uint8Array(fs.readFileSync(lz4Dictionary)),
+      lz4Dictionary: lz4Dictionary === undefined ? undefined : await readGiven(lz4Dictionary),
       encoding,
       oodle,
       engine,
@@ -69,6 +69,6 @@ function isNamed(key: GivenKey): key is GivenKey & { name: string } {
 
 async function readNames(path: string): Promise<string[]> {
   const { decodeNameList } = await import('../../paks/nadeo/directory/names.ts');
-  const text = new TextDecoder().decode(fs.readFileSync(path));
+  const text = new TextDecoder().decode(await readGiven(path));
   return withPath(path, () => [...decodeNameList(text)]);
 }

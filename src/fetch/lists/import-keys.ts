@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
 import { toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
+import { readGiven } from '../../files/given/given-file.ts';
 import { decodeArmadilloKey } from '../../formats/armadillo.ts';
 import { decodeKeyList, decodeKeyRing, type TactKey } from '../../formats/configs/key-list.ts';
 import { packlistKeys } from '../../paks/nadeo/keys/keys.ts';
@@ -34,7 +34,7 @@ export async function importKeyFiles(
 ): Promise<KeyImport> {
   const byName = new Map<string, KeyRow>();
   for (const path of paths) {
-    for (const row of readRows(path)) byName.set(row.name, row);
+    for (const row of await readRows(path)) byName.set(row.name, row);
     await breathe(signal);
   }
   const result: KeyImport = { read: byName.size, added: 0, changed: 0 };
@@ -48,8 +48,8 @@ export async function importKeyFiles(
   return result;
 }
 
-function readRows(path: string): KeyRow[] {
-  const bytes = new Uint8Array(readFileSync(path));
+async function readRows(path: string): Promise<KeyRow[]> {
+  const bytes = await readGiven(path);
   const source = basename(path);
   try {
     if (isPacklist(bytes)) return packlistKeys(decodePacklist(bytes)).map((key) => packKeyRow(key, source));

@@ -1,6 +1,7 @@
-import { createReadStream, existsSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { concatBytes } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
+import { givenPieces } from './given-file.ts';
 
 /*
  * A list that a person wrote: UTF-8 text, a row a line, fields with semicolons between them. Remarks (# text), blank lines and a byte order mark
@@ -15,9 +16,9 @@ export async function readList(list: string | AsyncIterable<Uint8Array>): Promis
     throw new PakratError('E_NOT_FOUND', `there is no ${list}`, { data: { path: list } });
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of typeof list === 'string' ? createReadStream(list) : list) {
-    pieces.push(piece as Uint8Array);
-    size += (piece as Uint8Array).length;
+  for await (const piece of typeof list === 'string' ? givenPieces(list) : list) {
+    pieces.push(piece);
+    size += piece.length;
     if (size > maxListBytes) throw new PakratError('E_USAGE', `a list of more than ${maxListBytes} bytes is not read`);
   }
   return concatBytes(pieces);

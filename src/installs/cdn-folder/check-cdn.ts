@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { checkRange } from '../../core/byte-source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { codeOf, isPakratError } from '../../core/errors.ts';
-import { readAt } from '../../files/read-at.ts';
+import { openPlain, readAt, readOwn } from '../../files/read-at.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
 import {
@@ -75,7 +75,7 @@ async function* checkData(object: CdnObject, work: EntryWork): AsyncGenerator<Ch
 
 function indexBeside(file: string, name: string): ArchiveIndex | 'damaged' | undefined {
   try {
-    return decodeArchiveIndex(new Uint8Array(fs.readFileSync(`${file}.index`)), name);
+    return decodeArchiveIndex(readOwn(`${file}.index`), name);
   } catch (error) {
     if (codeOf(error) === 'ENOENT') return undefined;
     if (isPakratError(error)) return 'damaged';
@@ -89,9 +89,8 @@ async function* withFile(
   file: string,
   body: (read: Read, size: number) => AsyncIterable<CheckedObject>,
 ): AsyncGenerator<CheckedObject> {
-  const fd = fs.openSync(file, 'r');
+  const { fd, size: held } = openPlain(file);
   try {
-    const held = fs.fstatSync(fd).size;
     const read: Read = (offset, size) => {
       checkRange({ name: file, size: held }, offset, size);
       return readAt(fd, offset, size, file);

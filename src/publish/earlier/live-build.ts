@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { reading } from '../../files/read-at.ts';
+import { reading, readOwn } from '../../files/read-at.ts';
 import { cell, decodeBpsv } from '../../formats/services/bpsv.ts';
 
 /** The live build of a product as the tables of a folder name it. */
@@ -42,5 +42,5 @@ export function findLiveBuild(out: string, product: string): LiveBuild | undefin
 }
 
 function readIfThere(path: string): Uint8Array | undefined {
-  return fs.existsSync(path) ? reading(path, () => new Uint8Array(fs.readFileSync(path))) : undefined;
+  return fs.existsSync(path) ? reading(path, () => readOwn(path)) : undefined;
 }

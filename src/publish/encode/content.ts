@@ -3,7 +3,7 @@ import { breathe } from '../../core/breathe.ts';
 import { toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
-import { readAt, readInto, reading } from '../../files/read-at.ts';
+import { openPlain, readAt, readInto, reading } from '../../files/read-at.ts';
 
 /** A content that is read in pieces. */
 export interface Content {
@@ -27,8 +27,7 @@ export function bytesContent(name: string, bytes: Uint8Array): Content {
 /** Opens a file as a content. Needs `close`. @throws E_NOT_FOUND, E_STORE */
 export function openContent(name: string, path: string): Content & { close(): void } {
   return reading(path, () => {
-    const fd = fs.openSync(path, 'r');
-    const { size } = fs.fstatSync(fd);
+    const { fd, size } = openPlain(path);
     const read = (offset: number, length: number): Uint8Array => reading(path, () => readAt(fd, offset, length, path));
     const fill = (target: Uint8Array, offset: number): void =>
       reading(path, () => readInto(fd, target, { offset, what: path }));

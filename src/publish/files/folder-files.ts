@@ -4,7 +4,7 @@ import { breathe } from '../../core/breathe.ts';
 import { u32At, uintAt } from '../../core/bytes.ts';
 import { Numbered } from '../../core/tables/numbered.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { reading } from '../../files/read-at.ts';
+import { reading, readOwn } from '../../files/read-at.ts';
 import { SortedTexts } from '../../files/sorted/sorted-texts.ts';
 import { refuseUnnamed, walk } from '../../files/walk.ts';
 import { localeFlag } from '../../formats/roots/locale.ts';
@@ -103,7 +103,7 @@ export function fileIn(folder: string, name: string): FolderFile {
 }
 
 function readWhole(path: string): Uint8Array {
-  return reading(path, () => new Uint8Array(fs.readFileSync(path)));
+  return reading(path, () => readOwn(path));
 }
 
 function folderFile(folder: string, inside: string): FolderFile {

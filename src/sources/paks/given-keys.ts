@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fromHex } from '../../core/bytes.ts';
 import { isPakratError, messageOf, PakratError, valueUnless } from '../../core/errors.ts';
+import { readGiven } from '../../files/given/given-file.ts';
 
 /** A key that was given, with the name of its pack where it came from a list. */
 export interface GivenKey {
@@ -40,7 +41,7 @@ function wrongKey(text: string): never {
 }
 
 async function keysOfFile(path: string): Promise<GivenKey[]> {
-  const bytes = new Uint8Array(fs.readFileSync(path));
+  const bytes = await readGiven(path);
   const text = new TextDecoder('latin1').decode(bytes.subarray(0, textBytes));
   const single = parseKey(text);
   if (single !== undefined) return [{ name: undefined, key: single }];

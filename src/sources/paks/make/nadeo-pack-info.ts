@@ -1,7 +1,7 @@
-import * as fs from 'node:fs';
 import { basename } from 'node:path';
 import { PakratError } from '../../../core/errors.ts';
 import { fileSource } from '../../../files/file-source.ts';
+import { readGiven } from '../../../files/given/given-file.ts';
 import { checkPackInfo, describeIncluded, fileTime } from '../../../paks/nadeo/header/pack-info.ts';
 import type { PackInfo } from '../../../paks/nadeo/write/write.ts';
 import { defined } from '../given-keys.ts';
@@ -38,7 +38,7 @@ export async function readHeaderOptions(options: NadeoHeaderOptions, version: nu
   const info: PackInfo = defined({
     author: authorOf(options),
     titleId: title,
-    xml: xml === undefined ? undefined : fs.readFileSync(xml, 'utf8'),
+    xml: xml === undefined ? undefined : new TextDecoder().decode(await readGiven(xml)),
     comment,
     manialink,
     downloadUrl,
