@@ -9,7 +9,14 @@ import type { FillingSource } from './scratch.ts';
  * @throws E_NOT_FOUND when there is no such file, E_STORE when it cannot be opened or is no plain file
  */
 export async function fileSource(path: string): Promise<FillingSource> {
-  const { fd, size } = reading(path, () => openPlain(path));
+  return openedSource(
+    path,
+    reading(path, () => openPlain(path)),
+  );
+}
+
+/** As {@link fileSource}, of a file that is open; it is closed with the source. */
+export function openedSource(path: string, { fd, size }: { fd: number; size: number }): FillingSource {
   let isOpen = true;
   return {
     name: path,

@@ -1,10 +1,13 @@
 import * as fs from 'node:fs';
 import { join, sep } from 'node:path';
+import type { ByteSource } from '../core/byte-source.ts';
 import { codeOf, messageOf, PakratError } from '../core/errors.ts';
-import { fileSource } from '../files/file-source.ts';
+import { fileSource, openedSource } from '../files/file-source.ts';
 import { checkPart, readPieces } from '../files/pieces.ts';
 import { walk } from '../files/walk.ts';
 import type { Source, SourceEntry } from './source.ts';
+
+const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = fs.constants;
 
 /** A plain file of a folder. */
 export interface FolderEntry extends SourceEntry {
@@ -52,9 +55,19 @@ function* listFolder(root: string, matches: (name: string) => boolean): Generato
 
 /** The file of a name, wherever its links lead inside the folder; undefined for what is no such file. */
 function fileAt(root: string, name: string): string | undefined {
+  const path = pathIn(root, name);
+  const end = path && realPath(path);
+  return end !== undefined && isInside(root, end) ? end : undefined;
+}
+
+/** The path of a name; undefined for one that no listing gives. */
+function pathIn(root: string, name: string): string | undefined {
   const isOdd = name.includes('\0') || name.split('/').some((part) => part === '' || part === '.' || part === '..');
-  const path = isOdd ? undefined : realPath(join(root, name));
-  return path?.startsWith(root.endsWith(sep) ? root : root + sep) === true ? path : undefined;
+  return isOdd ? undefined : join(root, name);
+}
+
+function isInside(root: string, path: string): boolean {
+  return path.startsWith(root.endsWith(sep) ? root : root + sep);
 }
 
 function entryAt(root: string, name: string): FolderEntry | undefined {
@@ -80,15 +93,39 @@ function realPath(path: string): string | undefined {
   }
 }
 
+/**
+ * Opens a file that is no link. The system is asked where the file lies that is open now, which takes a third of the time of following its path first.
+ * @returns undefined where it does not tell, or all links have to be followed to know
+ */
+function openInside(root: string, name: string): ByteSource | undefined {
+  const path = pathIn(root, name);
+  if (path === undefined || process.platform !== 'linux') return undefined;
+  let fd: number | undefined;
+  try {
+    fd = fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
+    const stat = fs.fstatSync(fd);
+    if (stat.isFile() && isInside(root, fs.readlinkSync(`/proc/self/fd/${fd}`)))
+      return openedSource(path, { fd, size: stat.size });
+  } catch {
+    // Whoever follows the path is told what is wrong with it.
+  }
+  if (fd !== undefined) fs.closeSync(fd);
+  return undefined;
+}
+
+async function openFollowed(root: string, name: string): Promise<ByteSource> {
+  const path = fileAt(root, name);
+  if (path === undefined) throw new PakratError('E_NOT_FOUND', `${name} is no longer there`, { data: { name } });
+  return fileSource(path);
+}
+
 /** A part of a file, or all of it. The file is looked at anew, for a link may have come in its place since it was listed. */
 async function* readPart(
   root: string,
   name: string,
   part?: { offset: number; size: number },
 ): AsyncGenerator<Uint8Array> {
-  const path = fileAt(root, name);
-  if (path === undefined) throw new PakratError('E_NOT_FOUND', `${name} is no longer there`, { data: { name } });
-  const source = await fileSource(path);
+  const source = openInside(root, name) ?? (await openFollowed(root, name));
   try {
     const { offset, size } = part ?? { offset: 0, size: source.size };
     checkPart({ name, size: source.size }, offset, size);

@@ -1,4 +1,5 @@
 import { mkdirSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { codeOf } from '../../src/core/errors.ts';
 import { folderSource } from '../../src/sources/folder-source.ts';
@@ -77,6 +78,19 @@ describe('a folder as a source', () => {
     rmSync(scratch('swapped', 'a.txt'));
     writeFileSync(scratch('secret2.txt'), 'secret');
     symlinkSync('../secret2.txt', scratch('swapped', 'a.txt'));
+    expect(await failure(text(source.read(entry)))).toBe('E_NOT_FOUND');
+  });
+
+  test('nor is one that comes in the place of its folder', async () => {
+    const folder = makeFolder('swapped-folder');
+    mkdirSync(join(folder, 'inner'));
+    mkdirSync(scratch('outer'));
+    for (const path of [join(folder, 'inner', 'a.txt'), scratch('outer', 'a.txt')]) writeFileSync(path, path);
+    const source = folderSource(folder);
+    const entry = await source.get('inner/a.txt');
+    expect(await text(source.read(entry))).toBe(join(folder, 'inner', 'a.txt'));
+    rmSync(join(folder, 'inner'), { recursive: true });
+    symlinkSync('../outer', join(folder, 'inner'));
     expect(await failure(text(source.read(entry)))).toBe('E_NOT_FOUND');
   });
 
