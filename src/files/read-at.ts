@@ -21,13 +21,16 @@ export function readInto(fd: number, bytes: Uint8Array, { offset, what }: { offs
 
 const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
 
-/** Opens a file to read it. To open a pipe waits for somebody to write, in vain mostly, and Ctrl-C is not heard. @throws E_STORE for what is no plain file; errors of the system as they come */
+/**
+ * Opens a file to read it. To open a pipe waits for somebody to write, in vain mostly, and Ctrl-C is not heard.
+ * @throws errors of the system as they come; for a folder, a pipe or the like EISDIR, which all who miss a file take for none
+ */
 export function openPlain(file: string): { fd: number; size: number } {
   const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK);
   try {
     const stat = fs.fstatSync(fd);
     if (stat.isFile()) return { fd, size: stat.size };
-    throw new PakratError('E_STORE', `${file} is no plain file`, { data: { path: file } });
+    throw Object.assign(new Error('it is no plain file'), { code: 'EISDIR' });
   } catch (error) {
     fs.closeSync(fd);
     throw error;

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../core/byte-source.ts';
 import { codeOf, PakratError, resultUnless } from '../core/errors.ts';
-import { readAt, readOwn } from '../files/read-at.ts';
+import { readAt, reading, readOwn } from '../files/read-at.ts';
 import { namesIn } from '../files/walk.ts';
 import { checkObject } from '../verify/check-object.ts';
 
@@ -78,7 +78,7 @@ export function readConfig(folder: string, hash: string): Uint8Array {
     throw new PakratError('E_NOT_FOUND', `config ${hash} is not in ${folder}`, { data: { path: file } });
   }
   if (size > maxConfigSize) throw new PakratError('E_FORMAT_RANGE', `config ${hash} has ${size} bytes`);
-  const bytes = readOwn(file);
+  const bytes = reading(file, () => readOwn(file));
   checkObject({ kind: 'config', hash }, bytes);
   return bytes;
 }

@@ -15,8 +15,8 @@ const pipe = file('pipe');
 
 beforeAll(() => {
   mkdirSync(scratch('files'));
-  mkdirSync(file('folder'));
-  for (const path of [pipe, file('folder/pak0.pak'), file('folder/.build.info')]) execFileSync('mkfifo', [path]);
+  for (const folder of ['folder', 'game']) mkdirSync(file(folder));
+  for (const path of [pipe, file('folder/pak0.pak'), file('game/.build.info')]) execFileSync('mkfifo', [path]);
   writeFileSync(file('list.csv'), '1;one/name.blp\n2;two/name.blp\n');
   writeFileSync(file('keys.txt'), `0123456789ABCDEF ${'0'.repeat(31)}1\n`);
 });
@@ -39,11 +39,13 @@ describe('what is read at any place is refused at once when it is a pipe', () =>
     ['diff', pipe, pipe],
     ['ls', file('folder')],
     ['verify', file('folder')],
+    ['ls', file('game')],
+    ['verify', file('game')],
   ])('%s', async (...args) => {
     const { status, stderr } = await endOf(startPakrat(args));
     expect({ status, stderr }).toEqual({
       status: 1,
-      stderr: expect.stringMatching(/(pipe|pak0\.pak|\.build\.info) is no plain file/),
+      stderr: expect.stringMatching(/(pipe|pak0\.pak|\.build\.info): it is no plain file/),
     });
   });
 });

@@ -3,7 +3,7 @@ import type { EntryPlace, Objects } from '../../builds/objects.ts';
 import { findCalled } from '../../builds/resolve/build-spec.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
-import { readOwn } from '../../files/read-at.ts';
+import { reading, readOwn } from '../../files/read-at.ts';
 import { childOf } from '../../files/walk.ts';
 import { decodeBuildInfo, type InstalledBuild } from '../../formats/local/build-info.ts';
 import type { LocalEntry } from '../../formats/local/local-index.ts';
@@ -31,7 +31,7 @@ import { LocalStorage } from './local-storage.ts';
  * @throws E_NOT_FOUND, E_USAGE as chooseBuild; E_FORMAT… for a damaged table
  */
 export function openInstall(install: Install, path: string, choice: string | undefined): FolderBuild {
-  const { builds } = decodeBuildInfo(readOwn(install.file));
+  const { builds } = decodeBuildInfo(reading(install.file, () => readOwn(install.file)));
   const row = chooseBuild(builds, choice ?? install.flavor, path);
   const { container, data } = findContainer(install.root);
   const storage = new LocalStorage(data);

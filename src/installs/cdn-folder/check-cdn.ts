@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../../core/byte-source.ts';
 import { toHex } from '../../core/bytes.ts';
-import { codeOf, isPakratError } from '../../core/errors.ts';
+import { isNoFile, isPakratError } from '../../core/errors.ts';
 import { openPlain, readAt, readOwn } from '../../files/read-at.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
@@ -77,7 +77,7 @@ function indexBeside(file: string, name: string): ArchiveIndex | 'damaged' | und
   try {
     return decodeArchiveIndex(readOwn(`${file}.index`), name);
   } catch (error) {
-    if (codeOf(error) === 'ENOENT') return undefined;
+    if (isNoFile(error)) return undefined;
     if (isPakratError(error)) return 'damaged';
     throw error;
   }

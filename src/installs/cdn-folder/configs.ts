@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { isPakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
-import { readOwn } from '../../files/read-at.ts';
+import { reading, readOwn } from '../../files/read-at.ts';
 import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { decodeConfig } from '../../formats/configs/config-file.ts';
@@ -36,7 +36,7 @@ export function folderConfigs(folder: string): FolderConfigs {
   const configs = noConfigs();
   for (const { name, file } of hashFiles(folder)) {
     if (!/^[0-9a-f]{32}$/.test(name) || fs.statSync(file).size > maxSize) continue;
-    const bytes = readOwn(file);
+    const bytes = reading(file, () => readOwn(file));
     if (md5Hex(bytes) === name) addConfig(configs, name, bytes);
     else configs.notes.push(`config ${name} is damaged`);
   }

@@ -5,7 +5,7 @@ import type { Root } from '../../builds/roots/root.ts';
 import { toHex } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
-import { readOwn } from '../../files/read-at.ts';
+import { reading, readOwn } from '../../files/read-at.ts';
 import { decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { type ConfigFile, decodeConfig } from '../../formats/configs/config-file.ts';
 import { decodeKeyLayouts, staticHashSize } from '../../formats/local/key-layout.ts';
@@ -22,7 +22,7 @@ import { bareManifests, withEncoding } from './static-manifests.ts';
  */
 export function openStatic(install: Install, path: string): FolderBuild {
   const { file } = install;
-  const bytes = readOwn(file);
+  const bytes = reading(file, () => readOwn(file));
   const config = decodeConfig(bytes);
   const layouts = decodeKeyLayouts(config);
   if (layouts === undefined) {
