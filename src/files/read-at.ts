@@ -19,14 +19,15 @@ export function readInto(fd: number, bytes: Uint8Array, { offset, what }: { offs
   }
 }
 
-const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
+const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = fs.constants;
 
 /**
  * Opens a file to read it. To open a pipe waits for somebody to write, in vain mostly, and Ctrl-C is not heard.
+ * @param noFollow refuse a link with ELOOP
  * @throws errors of the system as they come; for a folder, a pipe or the like EISDIR, which all who miss a file take for none
  */
-export function openPlain(file: string): { fd: number; size: number } {
-  const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK);
+export function openPlain(file: string, noFollow?: 'noFollow'): { fd: number; size: number } {
+  const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK | (noFollow === undefined ? 0 : O_NOFOLLOW));
   try {
     const stat = fs.fstatSync(fd);
     if (stat.isFile()) return { fd, size: stat.size };

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../core/byte-source.ts';
 import { codeOf, PakratError, resultUnless } from '../core/errors.ts';
-import { readAt, reading, readOwn } from '../files/read-at.ts';
+import { openPlain, readAt, reading, readOwn } from '../files/read-at.ts';
 import { namesIn } from '../files/walk.ts';
 import { checkObject } from '../verify/check-object.ts';
 
@@ -38,17 +38,9 @@ export class OpenFiles {
 }
 
 function openIfThere(file: string): { fd: number; size: number } | undefined {
-  const isMissing = (error: unknown): boolean => codeOf(error) === 'ENOENT';
-  // A pipe would wait for somebody to write to it.
-  const fd = resultUnless(isMissing, () => fs.openSync(file, O_RDONLY | O_NONBLOCK));
-  if (fd === undefined) return undefined;
-  const stat = fs.fstatSync(fd);
-  if (stat.isFile()) return { fd, size: stat.size };
-  fs.closeSync(fd);
-  return undefined;
+  const isMissing = (error: unknown): boolean => ['ENOENT', 'EISDIR'].includes(codeOf(error) ?? '');
+  return resultUnless(isMissing, () => openPlain(file));
 }
-
-const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
 
 /** The path of an object below a folder of its kind: `aa/bb/hash`. */
 export function hashPath(hash: string): string {

@@ -3,7 +3,7 @@ import { toHex } from '../core/bytes.ts';
 import { codeOf, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { repeatable } from '../core/reader.ts';
-import { ReadAhead } from '../files/read-at.ts';
+import { openPlain, ReadAhead } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { entriesByOffset, rowsByOffset } from '../formats/indices/rows-by-offset.ts';
 import type { ObjectName } from '../store/layout.ts';
@@ -134,11 +134,8 @@ function* heldEntries(entries: Iterable<ArchiveEntry>, spans: readonly Span[]): 
 /** Opens a file, which may move meanwhile; undefined when it is not there, or a folder. @throws errors of the system as they come */
 function openIfThere(find: () => string): number | undefined {
   const file = find();
-  const fd = resultUnless(isNoFile, () => fs.openSync(file, 'r'));
-  if (fd === undefined) return find() === file ? undefined : openIfThere(find);
-  if (fs.fstatSync(fd).isFile()) return fd;
-  fs.closeSync(fd);
-  return undefined;
+  const opened = resultUnless(isNoFile, () => openPlain(file));
+  return opened === undefined && find() !== file ? openIfThere(find) : opened?.fd;
 }
 
 /** The problem of an object that is not there. */

@@ -1,13 +1,12 @@
 import * as fs from 'node:fs';
 import { join, sep } from 'node:path';
 import type { ByteSource } from '../core/byte-source.ts';
-import { codeOf, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf, isSystemError, messageOf, PakratError, resultUnless } from '../core/errors.ts';
 import { fileSource, openedSource } from '../files/file-source.ts';
 import { checkPart, readPieces } from '../files/pieces.ts';
+import { openPlain } from '../files/read-at.ts';
 import { walk } from '../files/walk.ts';
 import type { Source, SourceEntry } from './source.ts';
-
-const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = fs.constants;
 
 /** A plain file of a folder. */
 export interface FolderEntry extends SourceEntry {
@@ -100,16 +99,12 @@ function realPath(path: string): string | undefined {
 function openInside(root: string, name: string): ByteSource | undefined {
   const path = pathIn(root, name);
   if (path === undefined || process.platform !== 'linux') return undefined;
-  let fd: number | undefined;
-  try {
-    fd = fs.openSync(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW);
-    const stat = fs.fstatSync(fd);
-    if (stat.isFile() && isInside(root, fs.readlinkSync(`/proc/self/fd/${fd}`)))
-      return openedSource(path, { fd, size: stat.size });
-  } catch {
-    // Whoever follows the path is told what is wrong with it.
-  }
-  if (fd !== undefined) fs.closeSync(fd);
+  // Whoever follows the path is told what is wrong with it.
+  const opened = resultUnless(isSystemError, () => openPlain(path, 'noFollow'));
+  if (opened === undefined) return undefined;
+  const place = resultUnless(isSystemError, () => fs.readlinkSync(`/proc/self/fd/${opened.fd}`));
+  if (place !== undefined && isInside(root, place)) return openedSource(path, opened);
+  fs.closeSync(opened.fd);
   return undefined;
 }
 

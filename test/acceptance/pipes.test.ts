@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import { isNoFile, resultUnless } from '../../src/core/errors.ts';
 import { type Run, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
@@ -20,6 +21,14 @@ beforeAll(() => {
   writeFileSync(file('list.csv'), '1;one/name.blp\n2;two/name.blp\n');
   writeFileSync(file('keys.txt'), `0123456789ABCDEF ${'0'.repeat(31)}1\n`);
 });
+
+/** Waits until a process has the pipe open; where the system does not tell, long enough. */
+async function isOpenIn(pid: number | undefined): Promise<void> {
+  const folder = `/proc/${pid}/fd`;
+  if (process.platform !== 'linux') await sleep(1500);
+  const isOpen = (fd: string): boolean => resultUnless(isNoFile, () => readlinkSync(join(folder, fd))) === pipe;
+  while (existsSync(folder) && !(resultUnless(isNoFile, () => readdirSync(folder)) ?? []).some(isOpen)) await sleep(20);
+}
 
 /** The end of a run; killed, and without a status, when it does not come. */
 async function endOf({ child, ended }: ReturnType<typeof startPakrat>): Promise<Run> {
@@ -69,7 +78,7 @@ describe('what is read from its start to its end may be a pipe', () => {
 
   test.each(readers)('%s: Ctrl-C ends the wait for somebody', async (_, __, args) => {
     const running = startPakrat(args);
-    await sleep(1500);
+    await isOpenIn(running.child.pid);
     running.child.kill('SIGINT');
     const { status, stderr } = await endOf(running);
     expect(status).toBe(130);

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { concatBytes } from '../../core/bytes.ts';
 import { formatError, PakratError } from '../../core/errors.ts';
 import { givenPieces } from './given-file.ts';
@@ -12,8 +11,6 @@ const maxListBytes = 256 * 1024 * 1024;
 
 /** Reads a list from a file, or from pieces of one. @throws E_USAGE for one that is too large, E_NOT_FOUND */
 export async function readList(list: string | AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  if (typeof list === 'string' && !existsSync(list))
-    throw new PakratError('E_NOT_FOUND', `there is no ${list}`, { data: { path: list } });
   const pieces: Uint8Array[] = [];
   let size = 0;
   for await (const piece of typeof list === 'string' ? givenPieces(list) : list) {

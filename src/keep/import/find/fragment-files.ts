@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { toHex } from '../../../core/bytes.ts';
 import { readAt } from '../../../files/read-at.ts';
-import { openPlain } from '../take/entry-source.ts';
+import { openFound } from '../take/entry-source.ts';
 import type { ScatteredEntries } from '../take/scattered-entries.ts';
 import type { FoundFile } from './found-files.ts';
 
@@ -24,7 +24,7 @@ export function fragmentFiles(files: readonly FoundFile[]): ScatteredEntries {
         read(offset, length) {
           if (open?.file !== file) {
             close();
-            open = { file, fd: openPlain(file).fd };
+            open = { file, fd: openFound(file).fd };
           }
           return readAt(open.fd, offset, length, file);
         },

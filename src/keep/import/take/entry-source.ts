@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
-import { isNoFile, isSystemError, messageOf, PakratError } from '../../../core/errors.ts';
-import { readAt } from '../../../files/read-at.ts';
+import { codeOf, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../../../core/errors.ts';
+import { openPlain, readAt } from '../../../files/read-at.ts';
 import type { ArchiveEntry } from '../../store-checks.ts';
 
 /** Entries of an object, as a folder has them. Needs `close`. */
@@ -17,22 +17,19 @@ export interface EntrySource {
 /** The largest tables of version services and builds that are read: they have some kB. */
 export const mostTableBytes = 1 << 20;
 
-const { O_RDONLY, O_NOFOLLOW = 0, O_NONBLOCK = 0 } = fs.constants;
-
-/** Opens a plain file, and nothing that waits for somebody or leads elsewhere. @throws E_INTEGRITY where it cannot be read, or is none, E_NOT_FOUND */
-export function openPlain(file: string): { fd: number; size: number } {
+/** Opens a plain file that was found, and no link. @throws E_INTEGRITY where it cannot be read, or is none, E_NOT_FOUND */
+export function openFound(file: string): { fd: number; size: number } {
   return readable(file, () => {
-    const fd = fs.openSync(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-    const stat = fs.fstatSync(fd);
-    if (stat.isFile()) return { fd, size: stat.size };
-    fs.closeSync(fd);
+    const isOther = (error: unknown): boolean => codeOf(error) === 'EISDIR';
+    const opened = resultUnless(isOther, () => openPlain(file, 'noFollow'));
+    if (opened !== undefined) return opened;
     throw new PakratError('E_INTEGRITY', 'it is no plain file');
   });
 }
 
 /** All bytes of a plain file. @throws E_FORMAT_RANGE for one that is too large, E_INTEGRITY where it cannot be read */
 export function readPlain(file: string, maxSize: number): Uint8Array {
-  const { fd, size } = openPlain(file);
+  const { fd, size } = openFound(file);
   try {
     if (size > maxSize) throw new PakratError('E_FORMAT_RANGE', `${size} bytes are too many for it`);
     return readable(file, () => readAt(fd, 0, size, file));
@@ -41,9 +38,9 @@ export function readPlain(file: string, maxSize: number): Uint8Array {
   }
 }
 
-/** The entries of an archive in a file of its own. @throws as openPlain */
+/** The entries of an archive in a file of its own. @throws as openFound */
 export function archiveFile(file: string): EntrySource {
-  const { fd, size } = openPlain(file);
+  const { fd, size } = openFound(file);
   return {
     held: ({ offset, size: entrySize }) => Math.max(0, Math.min(entrySize, size - offset)),
     read: ({ offset }, from, length) => readable(file, () => readAt(fd, offset + from, length, file)),
@@ -51,7 +48,7 @@ export function archiveFile(file: string): EntrySource {
   };
 }
 
-/** Runs work that reads a file: bytes that a broken disk, or a lack of permission, does not give are the fault of the file; one that is gone by now is not there. @throws as {@link openPlain} */
+/** Runs work that reads a file: bytes that a broken disk, or a lack of permission, does not give are the fault of the file; one that is gone by now is not there. @throws as {@link openFound} */
 export function readable<Result>(file: string, work: () => Result): Result {
   try {
     return work();
@@ -62,9 +59,9 @@ export function readable<Result>(file: string, work: () => Result): Result {
   }
 }
 
-/** The size of a plain file. @throws as openPlain */
+/** The size of a plain file. @throws as openFound */
 export function plainSize(file: string): number {
-  const { fd, size } = openPlain(file);
+  const { fd, size } = openFound(file);
   fs.closeSync(fd);
   return size;
 }

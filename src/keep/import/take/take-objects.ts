@@ -8,7 +8,7 @@ import { type ArchiveEntry, archiveEntries } from '../../store-checks.ts';
 import type { FoundFile } from '../find/found-files.ts';
 import { addAmount, addLinked } from '../import-report.ts';
 import type { ImportRun } from '../import-run.ts';
-import { archiveFile, openPlain } from './entry-source.ts';
+import { archiveFile, openFound } from './entry-source.ts';
 import { type CopyKind, placeWhole } from './place-whole.ts';
 import { type EntryWork, missingEntries, takeEntries } from './take-entries.ts';
 
@@ -35,7 +35,7 @@ export async function takeObject(
 function looseEntry({ store }: ImportRun, { name, file, size }: FoundFile): ArchiveEntry {
   const path = objectPath(name);
   const told = resultUnless(isPakratError, () => {
-    const { fd } = openPlain(file);
+    const { fd } = openFound(file);
     try {
       const read = (offset: number, length: number): Uint8Array =>
         store.objectKeys.decrypt(path, readAt(fd, offset, length, file), offset);

@@ -12,7 +12,7 @@ import { proveBatches, startProofs } from '../../proofs/prove-objects.ts';
 import type { FoundFile } from '../find/found-files.ts';
 import { addAmount, addLinked } from '../import-report.ts';
 import type { ImportRun } from '../import-run.ts';
-import { openPlain, readable } from './entry-source.ts';
+import { openFound, readable } from './entry-source.ts';
 import { type Copy, placeFiles, writeCopy } from './place-whole.ts';
 import { hasSmall, sharedCopy } from './take-small.ts';
 
@@ -134,7 +134,7 @@ async function copyBytes(run: ImportRun, file: string, size: number): Promise<st
   const piece = Buffer.allocUnsafe(Math.min(pieceBytes, size));
   let done = 0;
   try {
-    const source = openPlain(file);
+    const source = openFound(file);
     try {
       const target = inStore(from, () => fs.openSync(from, 'r+'));
       try {
