@@ -107,7 +107,7 @@ test('beside gc, verify and another import: nothing is called damaged, and all i
 describePowerCut('a power cut', () => {
   test('twice, in the middle of loose objects that come to disk together: nothing that was called held is wrong or lost, and the last run takes the rest', async () => {
     const root = scratch('loose');
-    makeTree(root, 1, ['--files', '1200', '--total-bytes', '24M', '--loose', '.8', '--archives', '4', '--seed', 'cut']);
+    makeTree(root, 1, ['--files', '4000', '--total-bytes', '24M', '--loose', '.8', '--archives', '4', '--seed', 'cut']);
     const mirror = join(root, 'www');
     const args = (store: string): string[] => ['import', mirror, '--store', store, '--offline', '--json'];
     const plan = { args, www: mirror, cuts: 2, betweenMs: [600, 1500], seed: 3, diskMegabytes: 160 } as const;
