@@ -5,31 +5,44 @@
  */
 
 import * as fs from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isNotFound, PakratError, resultUnless } from '../core/errors.ts';
+import { compareNames } from '../core/names/name-order.ts';
 import { reading } from './read-at.ts';
+import { SortedTexts } from './sorted/sorted-texts.ts';
 
 /** Why a walk passes something over: its name is not UTF-8, or it is no file, as a pipe and a link that leads to none are. */
 export type WhyNot = 'unnamed' | 'no file';
 
+/** The ways of a walk. */
+export interface WalkOptions {
+  /** Called with the path of what is passed over. */
+  onPassed?: ((path: string, why: WhyNot) => void) | undefined;
+  /**
+   * For whoever sorts what he gets: the entries of a folder that has more than are sorted in memory come as the system has them. To sort those of millions takes
+   * seconds, in which nothing else is heard.
+   */
+  largeUnsorted?: boolean | undefined;
+}
+
 /**
  * The files below a folder: its own by name, then those of each folder in it; names are relative, with `/`.
- * @param onPassed called with the path of what is passed over
- * @throws E_NOT_FOUND, E_STORE
+ * @throws E_NOT_FOUND, E_STORE…, where a large folder is sorted in a file about that, too
  */
 export function* walk(
   root: string,
-  onPassed: (path: string, why: WhyNot) => void = () => {},
+  { onPassed = () => {}, largeUnsorted = false }: WalkOptions = {},
 ): Generator<{ name: string; isLink: boolean }> {
   const folders = [''];
   for (let prefix = folders.pop(); prefix !== undefined; prefix = folders.pop()) {
     const inner: string[] = [];
-    for (const entry of sortedEntries(join(root, prefix))) {
-      const name = prefix + entry.name;
+    for (const { own, kind } of entriesByName(join(root, prefix), largeUnsorted)) {
+      const name = prefix + own;
       if (isUnnamed(join(root, name))) onPassed(join(root, name), 'unnamed');
-      else if (entry.isDirectory()) inner.push(`${name}/`);
-      else if (entry.isFile() || entry.isSymbolicLink()) yield { name, isLink: entry.isSymbolicLink() };
-      else onPassed(join(root, name), 'no file');
+      else if (kind === kinds.folder) inner.push(`${name}/`);
+      else if (kind === kinds.other) onPassed(join(root, name), 'no file');
+      else yield { name, isLink: kind === kinds.link };
     }
     folders.push(...inner.reverse());
   }
@@ -51,7 +64,7 @@ export function refuseUnnamed(path: string, why: WhyNot): void {
 
 /** The plain files below a folder, links to such among them, in the order and with the parameters of {@link walk}. @throws E_NOT_FOUND, E_STORE */
 export function* walkFiles(...folder: Parameters<typeof walk>): Generator<{ name: string; stat: fs.Stats }> {
-  const [root, onPassed] = folder;
+  const [root, { onPassed } = {}] = folder;
   for (const { name } of walk(...folder)) {
     const stat = fs.statSync(join(root, name), { throwIfNoEntry: false });
     if (stat?.isFile() === true) yield { name, stat };
@@ -59,20 +72,93 @@ export function* walkFiles(...folder: Parameters<typeof walk>): Generator<{ name
   }
 }
 
-/** The entries directly in a folder, by name. @throws E_NOT_FOUND, E_STORE */
-export function sortedEntries(folder: string): fs.Dirent[] {
-  const entries = reading(folder, () => fs.readdirSync(folder, { withFileTypes: true }));
-  return entries.sort((a, b) => (a.name < b.name ? -1 : 1));
+/** What an entry of a folder is, as it stands beside its name in a file. */
+const kinds = { file: 0, link: 1, folder: 2, other: 3 };
+/** Entries of one folder that are sorted in memory. */
+const mostEntries = 1 << 16;
+/** Entries that the system is asked for at a time. */
+const askedAtOnce = 256;
+
+interface NamedEntry {
+  /** Its name in the folder. */
+  own: string;
+  kind: number;
 }
 
-/** Names in a folder, sorted; none when it is not there. @throws E_STORE */
-export function namesIn(folder: string): string[] {
-  return resultUnless(isNotFound, () => sortedEntries(folder).map(({ name }) => name)) ?? [];
+/** The entries directly in a folder, by name; of a large one perhaps unsorted. */
+function* entriesByName(folder: string, largeUnsorted: boolean): Generator<NamedEntry> {
+  const entries = entriesIn(folder);
+  const first: NamedEntry[] = [];
+  while (first.length < mostEntries) {
+    const { done, value } = entries.next();
+    if (done === true) {
+      yield* first.sort((a, b) => compareNames(a.own, b.own));
+      return;
+    }
+    first.push(named(value));
+  }
+  if (!largeUnsorted) {
+    yield* sortedOnDisk(first, entries);
+    return;
+  }
+  yield* first;
+  for (const entry of entries) yield named(entry);
 }
 
-/** A child of a folder whatever the case of its name, as the systems have it for which games are made; undefined when it is not there. */
+function* sortedOnDisk(first: NamedEntry[], rest: Generator<fs.Dirent>): Generator<NamedEntry> {
+  const sorted = new SortedTexts(tmpdir());
+  try {
+    for (const { own, kind } of first.splice(0)) sorted.add(own, Uint8Array.of(kind));
+    for (const entry of rest) sorted.add(entry.name, Uint8Array.of(kindOf(entry)));
+    for (const { text, beside } of sorted.rows()) yield { own: text.toString(), kind: beside[0]! };
+  } finally {
+    rest.return(undefined);
+    sorted.close();
+  }
+}
+
+function named(entry: fs.Dirent): NamedEntry {
+  return { own: entry.name, kind: kindOf(entry) };
+}
+
+function kindOf(entry: fs.Dirent): number {
+  if (entry.isFile()) return kinds.file;
+  if (entry.isSymbolicLink()) return kinds.link;
+  return entry.isDirectory() ? kinds.folder : kinds.other;
+}
+
+/** The entries directly in a folder, in no order: however many they are, in little memory. @throws E_NOT_FOUND, E_STORE */
+export function* entriesIn(folder: string): Generator<fs.Dirent> {
+  const opened = reading(folder, () => fs.opendirSync(folder, { bufferSize: askedAtOnce }));
+  const next = (): fs.Dirent | null => reading(folder, () => opened.readSync());
+  try {
+    for (let entry = next(); entry !== null; entry = next()) yield entry;
+  } finally {
+    opened.closeSync();
+  }
+}
+
+/** Names in a folder for which a test says yes, sorted; none when it is not there. @throws E_STORE */
+export function namesIn(folder: string, isWanted: (name: string) => boolean = () => true): string[] {
+  const found: string[] = [];
+  const look = (): void => {
+    for (const { name } of entriesIn(folder)) if (isWanted(name)) found.push(name);
+  };
+  resultUnless(isNotFound, look);
+  return found.sort(compareNames);
+}
+
+/** Children of a folder whatever the case of their names, as the systems have it for which games are made; undefined for each that is not there. */
+export function childrenOf(folder: string, names: readonly string[]): (string | undefined)[] {
+  const wanted = names.map((name) => name.toLowerCase());
+  const found = namesIn(folder, (name) => wanted.includes(name.toLowerCase()));
+  return names.map((name, i) => {
+    const own = found.includes(name) ? name : found.find((other) => other.toLowerCase() === wanted[i]);
+    return own === undefined ? undefined : join(folder, own);
+  });
+}
+
+/** One of {@link childrenOf}. */
 export function childOf(folder: string, name: string): string | undefined {
-  const names = namesIn(folder);
-  const found = names.includes(name) ? name : names.find((other) => other.toLowerCase() === name.toLowerCase());
-  return found === undefined ? undefined : join(folder, found);
+  return childrenOf(folder, [name])[0];
 }

@@ -1,5 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import { isPakratError, resultUnless } from '../core/errors.ts';
+import { entriesIn } from '../files/walk.ts';
 import { isInstall } from './casc/find-install.ts';
 import { isCdnFolder } from './cdn-folder/find-cdn.ts';
 
@@ -38,12 +40,12 @@ function sourcesBelow(path: string): string[] {
 }
 
 function foldersIn(path: string): string[] {
-  try {
-    const entries = fs.readdirSync(path, { withFileTypes: true });
-    return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
-  } catch {
-    return [];
-  }
+  const found: string[] = [];
+  const look = (): void => {
+    for (const entry of entriesIn(path)) if (entry.isDirectory()) found.push(join(path, entry.name));
+  };
+  resultUnless(isPakratError, look);
+  return found;
 }
 
 /** The folder above one that holds the data of a container (`Data/data`) or its configs, where that is an installed game or laid out as a CDN. */

@@ -39,7 +39,7 @@ class LooseFiles implements Pak {
   #list(): PakEntry[] {
     // What the system says of a file is ten times as large as what is kept of it.
     const entries: ListedFile[] = [];
-    for (const { name, stat } of walkFiles(this.#root))
+    for (const { name, stat } of walkFiles(this.#root, { largeUnsorted: true }))
       if (this.#isWanted(name)) entries.push(new ListedFile(name, stat));
     entries.sort(byName);
     entries.forEach((entry, index) => {

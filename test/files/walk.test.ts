@@ -1,7 +1,8 @@
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { codeOf } from '../../src/core/errors.ts';
-import { childOf, namesIn, refuseUnnamed, sortedEntries, walk, walkFiles } from '../../src/files/walk.ts';
+import { childOf, entriesIn, namesIn, refuseUnnamed, walk, walkFiles } from '../../src/files/walk.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -48,11 +49,33 @@ test('folders may be nested as deep as the system has them', () => {
   expect([...walk(scratch('nested'))]).toEqual([{ name: `${deep}/f`, isLink: false }]);
 });
 
+test('a folder with more files than are sorted in memory is gone through as any other', () => {
+  const folder = scratch('large');
+  mkdirSync(join(folder, 'a'), { recursive: true });
+  const names = Array.from({ length: 66_000 }, (_, i) => `${(i * 7919) % 66_000}.blp`);
+  // By UTF-16 units the first would come last.
+  for (const name of [...names, '\uffee', '\u{1f600}', 'a/x']) writeFileSync(join(folder, name), '');
+  symlinkSync('0.blp', join(folder, '0.link'));
+  const found = [...walk(folder)];
+  const inFolder = [...names, '0.link', '\uffee', '\u{1f600}'].sort((a, b) =>
+    Buffer.compare(Buffer.from(a), Buffer.from(b)),
+  );
+  expect(found.map(({ name }) => name)).toEqual([...inFolder, 'a/x']);
+  expect(found.filter(({ isLink }) => isLink)).toEqual([{ name: '0.link', isLink: true }]);
+  const unsorted = [...walk(folder, { largeUnsorted: true })].map(({ name }) => name);
+  expect(unsorted.sort()).toEqual(found.map(({ name }) => name).sort());
+  const [first] = walk(folder);
+  expect(first).toEqual(found[0]);
+  expect(namesIn(folder, (name) => name.startsWith('6599'))).toEqual(
+    inFolder.filter((name) => name.startsWith('6599')),
+  );
+});
+
 test('what is not there, or is no folder, has no names; a walk through it is an error with a code', () => {
   writeFileSync(scratch('file'), '');
   for (const path of [scratch('none'), scratch('file')]) {
     expect(namesIn(path)).toEqual([]);
-    expect(() => sortedEntries(path)).toThrow(expect.objectContaining({ code: 'E_NOT_FOUND' }));
+    expect(() => [...entriesIn(path)]).toThrow(expect.objectContaining({ code: 'E_NOT_FOUND' }));
     expect(() => [...walk(path)]).toThrow(expect.objectContaining({ code: 'E_NOT_FOUND' }));
   }
 });
@@ -71,8 +94,10 @@ test('a name that is not UTF-8 is passed over, or refused where nothing may be l
     return;
   }
   expect([...walkFiles(scratch('old'))].map(({ name }) => name)).toEqual(['b\ufffd', 'a/x']);
-  expect(() => [...walk(scratch('old'), refuseUnnamed)]).toThrow(expect.objectContaining({ code: 'E_USAGE' }));
-  expect(() => [...walkFiles(scratch('old/a'), refuseUnnamed)]).toThrow('not UTF-8');
+  expect(() => [...walk(scratch('old'), { onPassed: refuseUnnamed })]).toThrow(
+    expect.objectContaining({ code: 'E_USAGE' }),
+  );
+  expect(() => [...walkFiles(scratch('old/a'), { onPassed: refuseUnnamed })]).toThrow('not UTF-8');
 });
 
 test('a folder that may not be read is trouble with the disk, not an empty one', () => {

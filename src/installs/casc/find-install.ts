@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { PakratError } from '../../core/errors.ts';
-import { childOf, namesIn } from '../../files/walk.ts';
+import { childOf, childrenOf, namesIn } from '../../files/walk.ts';
 import { cell, decodeBpsv } from '../../formats/services/bpsv.ts';
 
 /** An installed game, found by its files. */
@@ -45,10 +45,9 @@ export function findInstall(path: string): Install {
 }
 
 function installAt(root: string): Omit<Install, 'flavor'> | undefined {
-  const buildInfo = childOf(root, '.build.info');
+  const [buildInfo, data, buildConfig] = childrenOf(root, ['.build.info', 'Data', '.build.config']);
   if (buildInfo !== undefined) return { root, form: 'indexed', file: buildInfo };
-  const data = childOf(root, 'Data');
-  const file = (data && childOf(data, '.build.config')) ?? childOf(root, '.build.config');
+  const file = (data && childOf(data, '.build.config')) ?? buildConfig;
   return file === undefined ? undefined : { root, form: 'static', file };
 }
 
@@ -73,5 +72,5 @@ export function findContainer(root: string): { container: string; data: string }
 /** The folder with the indices in a container, or undefined. */
 function indexFolder(container: string): string | undefined {
   const folder = childOf(container, 'data');
-  return folder !== undefined && namesIn(folder).some((name) => /\.idx$/i.test(name)) ? folder : undefined;
+  return folder !== undefined && namesIn(folder, (name) => /\.idx$/i.test(name)).length > 0 ? folder : undefined;
 }

@@ -15,7 +15,8 @@
  */
 import { basename, dirname, join, resolve } from 'node:path';
 import { PakratError } from '../../core/errors.ts';
-import { childOf, sortedEntries } from '../../files/walk.ts';
+import { compareNames } from '../../core/names/name-order.ts';
+import { childOf, entriesIn, namesIn } from '../../files/walk.ts';
 import { openLooseFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
 import type { Pak, PakEntry } from '../pak.ts';
@@ -42,13 +43,18 @@ interface QuakeSearchPath {
 const baseGames = ['id1', 'baseq2'];
 const missionPacks = ['rogue', 'hipnotic', 'quoth'];
 const numbered = /^pak(0|[1-9][0-9]*)\.pak$/i;
+/** What an engine or its ports may load. */
+const packed = /\.(?:pak|pk3|pkz)$/i;
 const quake2LastNumber = 99;
 
 /** True for a folder that has numbered PAKs or a base game in it, or when an engine or a game is asked for. */
 export function isQuakeFolder(path: string, { engine, games = [] }: QuakeOptions = {}): boolean {
   if (engine !== undefined || games.length > 0) return true;
-  const names = sortedEntries(path).map(({ name }) => name);
-  return names.some((name) => numbered.test(name) || baseGames.includes(name.toLowerCase()));
+  return namesIn(path, (name) => numbered.test(name) || isBaseGame(name)).length > 0;
+}
+
+function isBaseGame(name: string): boolean {
+  return baseGames.includes(name.toLowerCase());
 }
 
 /**
@@ -90,8 +96,8 @@ export async function openQuakeFolder(path: string, options: QuakeOptions = {}):
 
 function firstGameDirectory(path: string): string {
   const folder = resolve(path);
-  const base = sortedEntries(folder).find(({ name }) => baseGames.includes(name.toLowerCase()));
-  return base === undefined ? folder : join(folder, base.name);
+  const [base] = namesIn(folder, isBaseGame);
+  return base === undefined ? folder : join(folder, base);
 }
 
 /** Mission packs come in the engine's order, whatever the order in which they were asked for. */
@@ -115,7 +121,9 @@ function gameDirectory(base: string, game: string): string {
 /** The steps that a directory adds, in the order in which the engine adds them: the weakest first. */
 function gameSteps(directory: string, { engine, notes }: { engine: QuakeEngine; notes: string[] }): PlannedStep[] {
   const game = basename(directory);
-  const names = sortedEntries(directory).flatMap((entry) => (entry.isDirectory() ? [] : [entry.name]));
+  const names: string[] = [];
+  for (const entry of entriesIn(directory)) if (!entry.isDirectory() && packed.test(entry.name)) names.push(entry.name);
+  names.sort(compareNames);
   const ordered = engine === 'quake2' ? quake2Paks(names) : quakePaks(names, { game, notes });
   const paks = ordered.map(
     (name): PlannedStep => ({ kind: 'pak', path: join(directory, name), label: `${game}/${name}` }),

@@ -9,11 +9,13 @@
  * and name together. A delete record takes the name away from all lower PAKs.
  * (Order values from the engine's own rules, by CUE4Parse; a pair of base and patch checked on real files.)
  */
+import { statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { breathe } from '../../core/breathe.ts';
 import type { ByteSource } from '../../core/byte-source.ts';
 import { codeOf, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
-import { walkFiles } from '../../files/walk.ts';
+import { walk } from '../../files/walk.ts';
 import { foldName } from '../names.ts';
 import type { LockedPart, Pak } from '../pak.ts';
 import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path.ts';
@@ -56,7 +58,10 @@ export function sortPaks(paths: readonly string[]): string[] {
 
 /** True for a folder with an Unreal PAK in it, or in a folder in it. Reads the end of the PAKs it looks at. */
 export async function isUnrealFolder(path: string): Promise<boolean> {
-  for (const { name } of walkFiles(path)) if (isPakName(name) && (await hasFooter(join(path, name)))) return true;
+  for (const { name } of walk(path, { largeUnsorted: true })) {
+    await breathe();
+    if (isPakName(name) && isFile(join(path, name)) && (await hasFooter(join(path, name)))) return true;
+  }
   return false;
 }
 
@@ -68,6 +73,10 @@ async function hasFooter(path: string): Promise<boolean> {
   } finally {
     await source.close();
   }
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() === true;
 }
 
 function isPakName(name: string): boolean {
@@ -82,11 +91,16 @@ function isPakName(name: string): boolean {
  */
 export async function openUnrealFolder(path: string, options: UnrealOptions = {}): Promise<Pak> {
   const root = resolve(path);
-  const names = [...walkFiles(root)].map(({ name }) => name);
-  const paks = sortPaks(names.filter(isPakName).map((name) => join(root, name)));
+  const found: string[] = [];
+  let containers = 0;
+  for (const { name } of walk(root, { largeUnsorted: true })) {
+    await breathe();
+    if (isPakName(name) && isFile(join(root, name))) found.push(join(root, name));
+    else if (/\.utoc$/i.test(name)) containers += 1;
+  }
+  const paks = sortPaks(found);
   if (paks.length === 0) throw new PakratError('E_NOT_FOUND', `${path} has no PAK in it`);
   const notes: string[] = [];
-  const containers = names.filter((name) => /\.utoc$/i.test(name)).length;
   if (containers > 0) notes.push(`${containers} IoStore containers (.utoc, .ucas) beside the PAKs are not read`);
   const lockedParts: LockedPart[] = [];
   const steps = await openSteps(paks, { root, options, notes, lockedParts });

@@ -21,7 +21,7 @@ export interface FolderFile extends PublishFile {
  * `deDE/texts/story.txt` is `texts/story.txt` for deDE.
  */
 export function listFolderFiles(folder: string): FolderFile[] {
-  const names = [...walk(folder, refuseUnnamed)].flatMap(({ name, isLink }) => (isLink ? [] : [name]));
+  const names = [...walk(folder, { onPassed: refuseUnnamed })].flatMap(({ name, isLink }) => (isLink ? [] : [name]));
   return names.sort().map((name) => folderFile(folder, name));
 }
 
@@ -58,7 +58,7 @@ export class ListedFolder<Facts extends { priority?: number | undefined }> {
   ): Promise<ListedFolder<Facts>> {
     const listed = new ListedFolder<Facts>(temporary);
     try {
-      for (const { name, isLink } of walk(folder, refuseUnnamed)) {
+      for (const { name, isLink } of walk(folder, { onPassed: refuseUnnamed, largeUnsorted: true })) {
         await breathe(signal);
         if (isLink) listed.links += 1;
         else listed.#add(folder, name, factsOf(name));
