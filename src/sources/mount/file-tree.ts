@@ -22,10 +22,10 @@ const rowsPerTurn = 1024;
 /** A file of a tree, as its source gives it. */
 export type TreeFile = Pick<NameLine, 'at' | 'other' | 'index'>;
 
-/** A name in a folder of a tree. */
-export interface TreeName {
-  name: string;
-  isFolder: boolean;
+/** The names in a folder of a tree. */
+export interface FolderNames {
+  folders: string[];
+  files: string[];
 }
 
 /** Names that do not show: with parts that are empty, `.` or `..`, or with that of a folder, or of a file before. */
@@ -75,18 +75,18 @@ export class FileTree {
     return inside && 'folder';
   }
 
-  /** The names in a folder, those of folders first; undefined where there is none at the path. */
-  namesIn(path: string): TreeName[] | undefined {
+  /** The names in a folder; undefined where there is none at the path. */
+  namesIn(path: string): FolderNames | undefined {
     if (this.find(path) !== 'folder') return undefined;
     const name = nameOf(path);
     const folder = name === '' ? '' : `${name}/`;
-    const folders: TreeName[] = [];
-    const files: TreeName[] = [];
+    const folders: string[] = [];
+    const files: string[] = [];
     for (const row of folderRows(this.#paths, folder)) {
-      if ('folder' in row) folders.push({ name: row.folder.slice(folder.length, -1), isFolder: true });
-      else if (!this.#covered.has(row.name)) files.push({ name: row.name.slice(folder.length), isFolder: false });
+      if ('folder' in row) folders.push(row.folder.slice(folder.length, -1));
+      else if (!this.#covered.has(row.name)) files.push(row.name.slice(folder.length));
     }
-    return [...folders, ...files];
+    return { folders, files };
   }
 }
 

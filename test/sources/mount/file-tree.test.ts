@@ -30,13 +30,8 @@ test('names from the folder itself or from the root have their place, names that
 test('a file with the name of a folder, and a second one of a name, do not show', async () => {
   const tree = await treeOf(['a-b', 'a', 'b', 'a/x', 'b', '../out', 'b/y', 'a/x-y', 'a/x/z', 'c']);
   expect(tree).toMatchObject({ files: 5, skipped: { count: 5 } });
-  expect(tree.namesIn('/')?.map(({ name, isFolder }) => name + (isFolder ? '/' : ''))).toEqual([
-    'a/',
-    'b/',
-    'a-b',
-    'c',
-  ]);
-  expect(tree.namesIn('/a/')?.map(({ name, isFolder }) => name + (isFolder ? '/' : ''))).toEqual(['x/', 'x-y']);
+  expect(tree.namesIn('/')).toEqual({ folders: ['a', 'b'], files: ['a-b', 'c'] });
+  expect(tree.namesIn('/a/')).toEqual({ folders: ['x'], files: ['x-y'] });
   expect(['/a', '/a/x', '/b/y', '/b/', '/none', '/a/n', '/c/d'].map((path) => tree.find(path))).toEqual([
     'folder',
     'folder',
@@ -85,7 +80,8 @@ test('every one of many names is found, and every folder has what lies in it, wh
   });
   expect(tree).toMatchObject({ files: names.length, skipped: { count: 0 } });
   for (const [folder, inside] of folders) {
-    const found = tree.namesIn(`/${folder}`)?.map(({ name, isFolder }) => (isFolder ? `${name}/` : name));
+    const { folders: inner = [], files = [] } = tree.namesIn(`/${folder}`) ?? {};
+    const found = [...inner.map((name) => `${name}/`), ...files];
     expect(new Set(found)).toEqual(inside);
     expect(found).toHaveLength(inside.size);
   }
