@@ -32,6 +32,32 @@ test('every entry is found by its key and by the start of it, and no other', () 
   index.close();
 });
 
+test('every entry of an index with more pages than are kept is found, in whatever order', () => {
+  const many = 200_000;
+  const scattered = (i: number): Uint8Array => {
+    const key = Buffer.alloc(16, 1);
+    key.writeUInt32BE(Math.imul(i, 0x9e3779b1) >>> 0, 0);
+    return key;
+  };
+  const entries = Array.from({ length: many }, (_, i) => ({
+    ekey: scattered(i),
+    size: i + 1,
+    offset: 3 * i,
+    archive: i % 7,
+  }));
+  writeDerived(scratch('large'), encodeArchiveIndex(entries, { offsetBytes: 6 }).bytes, scratch('tmp'));
+  const index = new PagedIndex(scratch('large'));
+  let wrong = 0;
+  // Neighbours come again while their page is kept, and long after.
+  for (let i = 0; i < 2 * many; i++) {
+    const at = (i * 7 + (i % 3)) % many;
+    const found = index.find(scattered(at));
+    if (found?.size !== at + 1 || Buffer.compare(found.ekey, scattered(at)) !== 0) wrong += 1;
+  }
+  expect(wrong).toBe(0);
+  index.close();
+});
+
 test('a page that is damaged is refused when it is read, the others are not; so is a damaged footer', () => {
   const path = writeGroup('damaged');
   const bytes = readFileSync(path);
