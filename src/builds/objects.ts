@@ -9,7 +9,7 @@ import {
   valueUnless,
 } from '../core/errors.ts';
 import { ReusedBytes } from '../core/tables/large-bytes.ts';
-import { readAt, readInto } from '../files/read-at.ts';
+import { openPlain, readAt, readInto, reading } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { ReadRange } from '../formats/blte/read.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
@@ -75,13 +75,13 @@ export interface Objects {
 /** As much of objects as it takes to read what is held. */
 export type HeldObjects = Pick<Objects, 'open' | 'demandHeld' | 'decrypt'>;
 
-/** Opens the file where a held entry lies, also when it has just moved. @throws as `Objects.open`; system errors of opening as they come */
+/** Opens the file where a held entry lies, also when it has just moved. @throws as `Objects.open`, E_NOT_FOUND, E_STORE */
 export function openHeld(objects: Pick<Objects, 'open'>, place: EntryPlace): { fd: number; offset: number } {
   const { file, offset } = objects.open(place);
   try {
-    return { fd: fs.openSync(file, 'r'), offset };
+    return { fd: reading(file, () => openPlain(file).fd), offset };
   } catch (error) {
-    if (codeOf(error) !== 'ENOENT' || objects.open(place).file === file) throw error;
+    if (!isNotFound(error) || objects.open(place).file === file) throw error;
     return openHeld(objects, place);
   }
 }

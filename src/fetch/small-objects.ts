@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { isDamage, isNoFile, PakratError, resultUnless } from '../core/errors.ts';
 import { inStore, syncFile, syncFolder } from '../files/durable.ts';
+import { readOwn } from '../files/read-at.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { SmallObject, Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -20,7 +21,7 @@ export function hasObject({ ledger, files }: Store, name: ObjectName): boolean {
  */
 export function adoptObject({ file, files, objectKeys, writable }: Store, name: ObjectName): Uint8Array | undefined {
   const path = objectPath(name);
-  const bytes = writable ? resultUnless(isNoFile, () => new Uint8Array(fs.readFileSync(file(path)))) : undefined;
+  const bytes = writable ? resultUnless(isNoFile, () => readOwn(file(path))) : undefined;
   if (bytes === undefined) return undefined;
   const decrypted = objectKeys.decrypt(path, bytes);
   const isRight = resultUnless(isDamage, () => {

@@ -10,7 +10,7 @@ import {
   resultUnless,
 } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
-import { withReads } from '../files/read-at.ts';
+import { readOwn, withReads } from '../files/read-at.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
 import { mergeSpans, type Span, spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
@@ -177,7 +177,7 @@ async function* checkSmall({ store, objects }: StoreCheck): AsyncGenerator<Findi
         checkIndex(store.file(path), size, name.hash);
         return;
       }
-      const bytes = new Uint8Array(fs.readFileSync(store.file(path)));
+      const bytes = readOwn(store.file(path));
       if (bytes.length !== size) throw wrongSize(size);
       checkObject(name, store.objectKeys.decrypt(path, bytes));
     });

@@ -140,7 +140,7 @@ function openIfThere(find: () => string): number | undefined {
 
 /** The problem of an object that is not there. */
 export function noFile(error: unknown): PakratError {
-  const problem = codeOf(error) === 'EISDIR' ? 'a folder lies where its file belongs' : 'its file is gone';
+  const problem = codeOf(error) === 'EISDIR' ? 'what lies where its file belongs is none' : 'its file is gone';
   return new PakratError('E_INTEGRITY', problem);
 }
 

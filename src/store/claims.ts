@@ -130,8 +130,8 @@ function openDatabase(path: string): Sqlite {
     return prepared(path);
   } catch (error) {
     const files = ['', '-wal', '-shm'].map((suffix) => path + suffix);
-    const isFolder = files.some((file) => statSync(file, { throwIfNoEntry: false })?.isDirectory());
-    if (codeOf(error) !== 'E_STORE_DAMAGED' && !isFolder) throw error;
+    const isNoFile = files.some((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === false);
+    if (codeOf(error) !== 'E_STORE_DAMAGED' && !isNoFile) throw error;
     for (const file of files) rmSync(file, { recursive: true, force: true });
     return prepared(path);
   }

@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { Sqlite } from '../../src/store/ledger/sqlite.ts';
@@ -66,6 +67,11 @@ const fileDamages: Record<string, (path: string, random: Random) => string> = {
     fs.rmSync(path);
     fs.mkdirSync(path);
     return 'a folder';
+  },
+  pipe(path) {
+    fs.rmSync(path);
+    execFileSync('mkfifo', [path]);
+    return 'a pipe';
   },
   text(path) {
     fs.writeFileSync(path, '<html>no object</html>');

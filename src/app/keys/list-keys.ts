@@ -1,5 +1,5 @@
-import { readFileSync } from 'node:fs';
 import { codeOf, isDamage, isNoFile, resultUnless } from '../../core/errors.ts';
+import { readOwn } from '../../files/read-at.ts';
 import { decodeKeyRing, type TactKey } from '../../formats/configs/key-list.ts';
 import { objectPath } from '../../store/layout.ts';
 import type { Store } from '../../store/store.ts';
@@ -49,7 +49,7 @@ function keyRings(store: Store): { name: string; key: string; source: string }[]
 function readKeyRing({ file, objectKeys }: Store, cdnPath: string, hash: string): TactKey[] {
   const name = { cdnPath, kind: 'config', hash } as const;
   const path = objectPath(name);
-  const bytes = resultUnless(isNoFile, () => new Uint8Array(readFileSync(file(path))));
+  const bytes = resultUnless(isNoFile, () => readOwn(file(path)));
   if (bytes === undefined) return [];
   // Objects of some products need a key themselves.
   const isShut = (error: unknown): boolean => isDamage(error) || codeOf(error) === 'E_KEY_MISSING';

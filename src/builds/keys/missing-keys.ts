@@ -1,6 +1,6 @@
 import { breathe } from '../../core/breathe.ts';
 import { asBuffer } from '../../core/bytes.ts';
-import { codeOf, isDamage, isPakratError, resultUnless } from '../../core/errors.ts';
+import { isDamage, isPakratError, resultUnless } from '../../core/errors.ts';
 import { chunkKeyName } from '../../formats/blte/cipher.ts';
 import { readBlteHeader } from '../../formats/blte/read.ts';
 import { reverseName } from '../../formats/configs/key-list.ts';
@@ -176,7 +176,7 @@ async function heldKeyNames(build: Build, place: EntryPlace): Promise<Set<string
     }
   } catch (error) {
     // Not held, or damaged: then nothing is known of it.
-    if (!isPakratError(error) && codeOf(error) !== 'ENOENT') throw error;
+    if (!isPakratError(error)) throw error;
   }
   return found;
 }

@@ -1,8 +1,8 @@
-import * as fs from 'node:fs';
 import { join } from 'node:path';
 import type { ChannelObjects } from '../../cdn/versions/channels.ts';
 import { codeOf } from '../../core/errors.ts';
 import { writeFileDurable } from '../../files/durable.ts';
+import { readOwn } from '../../files/read-at.ts';
 import type { StoreLayout } from '../../store/layout.ts';
 
 /** The objects of channels that a store keeps: for ever, for builds are forgotten by the service in weeks. */
@@ -11,7 +11,7 @@ export function keptObjects({ channels, temporary }: Pick<StoreLayout, 'channels
   return {
     read(name) {
       try {
-        return new Uint8Array(fs.readFileSync(fileOf(name)));
+        return readOwn(fileOf(name));
       } catch {
         return undefined;
       }

@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { isAllZero } from '../../core/bytes.ts';
 import { codeOf } from '../../core/errors.ts';
 import { writeAll } from '../durable.ts';
+import { openPlain } from '../read-at.ts';
 
 /** Copies a file so that both share their bytes on disk until one is changed. @returns false where the file system cannot do that */
 export function cloneFile(from: string, to: string): boolean {
@@ -22,7 +23,7 @@ const blockBytes = 1 << 16;
 
 /** Copies a file to a name that is free; where it has holes, or zeros only, the copy has holes. */
 export function copySparse(from: string, to: string): void {
-  const source = fs.openSync(from, 'r');
+  const { fd: source } = openPlain(from);
   try {
     const target = fs.openSync(to, 'wx');
     try {

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { readOwn } from '../../files/read-at.ts';
 import { makeCdns, makeSummary, makeVersions, type ServiceAnswer } from '../manifests/configs.ts';
 import { putChannels, putTable } from './put-channels.ts';
 
@@ -15,7 +16,7 @@ export function putAnswers(out: string, answer: ServiceAnswer): void {
     for (const [name, bytes] of Object.entries(tables)) putTable(join(folder, name), bytes, out);
   }
   const summary = join(out, 'v2', 'summary');
-  const before = fs.existsSync(summary) ? new Uint8Array(fs.readFileSync(summary)) : undefined;
+  const before = fs.existsSync(summary) ? readOwn(summary) : undefined;
   putTable(summary, makeSummary(answer, before), out);
   putChannels(out, answer);
 }

@@ -4,8 +4,9 @@ import { breathe } from '../../core/breathe.ts';
 import { fromHex, toHex, u32At } from '../../core/bytes.ts';
 import { isNotFound, PakratError } from '../../core/errors.ts';
 import { firstNot } from '../../core/tables/first-not.ts';
+import { giveBack, largeBytes, ReusedBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
-import { reading, readOwn, withReads } from '../../files/read-at.ts';
+import { reading, readOwn, readWhole, withReads } from '../../files/read-at.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { decodeArchiveIndex, findInPage, type IndexEntry } from '../../formats/indices/archive-index.ts';
 import type { IndexLayout } from '../../formats/indices/index-layout.ts';
@@ -53,15 +54,19 @@ export class FolderObjects implements EarlierObjects {
   ): Promise<FolderObjects> {
     const archives: Archive[] = [];
     const starts: Float64Array[] = [];
+    const memory = new ReusedBytes();
     for (const [number, name] of names.entries()) {
       await breathe(signal);
-      const index = decodeArchiveIndex(readObject(folder, indexOf(name)), name);
+      const index = decodeArchiveIndex(readObject(folder, indexOf(name), memory), name);
       const { bytes, stride, count } = index.toc.lastKeys;
-      // Copies: the index is let go of.
+      // Copies: the next index takes its memory.
       const lastKeys = new RecordTable(bytes.slice(0, stride * count), stride, count);
       archives.push({ name, indexSize: index.bytes.length, layout: index.layout, lastKeys });
-      starts.push(Float64Array.from({ length: index.count }, (_, i) => startOf(index.keyAt(i), number)));
+      const own = numbers(index.count);
+      for (let i = 0; i < own.length; i++) own[i] = startOf(index.keyAt(i), number);
+      starts.push(own);
     }
+    memory.giveBack();
     const loose =
       fileIndex === undefined ? [] : [...decodeArchiveIndex(readObject(folder, indexOf(fileIndex)), fileIndex)];
     starts.push(Float64Array.from(loose, ({ ekey }) => startOf(ekey, loosely)));
@@ -120,24 +125,29 @@ function startOf(key: Uint8Array, archive: number): number {
 }
 
 function sorted(parts: readonly Float64Array[]): Float64Array {
-  const all = new Float64Array(parts.reduce((sum, part) => sum + part.length, 0));
+  const all = numbers(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {
     all.set(part, at);
     at += part.length;
   }
+  giveBack(...parts);
   return all.sort();
+}
+
+function numbers(count: number): Float64Array {
+  return new Float64Array(largeBytes(8 * count).buffer, 0, count);
 }
 
 function indexOf(hash: string): Omit<ObjectName, 'cdnPath'> {
   return { kind: 'data', hash, suffix: '.index' };
 }
 
-/** All bytes of an object of a folder. @throws E_NOT_FOUND for one that it lacks, E_STORE */
-export function readObject(folder: CdnFolder, name: Omit<ObjectName, 'cdnPath'>): Uint8Array {
+/** All bytes of an object of a folder. @param memory as {@link readWhole} takes it @throws E_NOT_FOUND for one that it lacks, E_STORE */
+export function readObject(folder: CdnFolder, name: Omit<ObjectName, 'cdnPath'>, memory?: ReusedBytes): Uint8Array {
   const path = pathIn(folder, name);
   try {
-    return reading(path, () => readOwn(path));
+    return reading(path, () => (memory === undefined ? readOwn(path) : readWhole(path, memory)));
   } catch (error) {
     throw isNotFound(error) ? lacks(folder, path) : error;
   }

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { isNoFile, resultUnless } from '../../core/errors.ts';
+import { openPlain } from '../../files/read-at.ts';
 import type { Store } from '../../store/store.ts';
 
 const atOnceBytes = 64 * 1024;
@@ -36,7 +37,7 @@ export async function readHeld(
 
 /** Most objects that are asked for are whole, and lie in their places. */
 function openObject({ files, file }: Store, path: string): number | undefined {
-  const open = (name: string): number | undefined => resultUnless(isNoFile, () => fs.openSync(name, 'r'));
+  const open = (name: string): number | undefined => resultUnless(isNoFile, () => openPlain(name).fd);
   return open(files.inPlace(path)) ?? open(file(path));
 }
 

@@ -118,7 +118,8 @@ export async function writeClaimed(work: Extraction, entry: SourceEntry, path: s
 
 /** True when the file is there with the content that the source promises. */
 async function hasContent(file: string, entry: SourceEntry): Promise<boolean> {
-  if (entry.md5 === undefined || fs.statSync(file, { throwIfNoEntry: false })?.size !== entry.size) return false;
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  if (entry.md5 === undefined || stat?.isFile() !== true || stat.size !== entry.size) return false;
   const hash = md5Hasher();
   for await (const piece of fs.createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(piece as Buffer);
   return toHex(hash.digest()) === entry.md5;

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { fromHex } from '../../core/bytes.ts';
 import { isPakratError, messageOf, PakratError, valueUnless } from '../../core/errors.ts';
 import { readGiven } from '../../files/given/given-file.ts';
+import { readOwn } from '../../files/read-at.ts';
 
 /** A key that was given, with the name of its pack where it came from a list. */
 export interface GivenKey {
@@ -64,7 +65,7 @@ async function packlistKeysOf(bytes: Uint8Array, path: string): Promise<GivenKey
 export async function keysBeside(path: string): Promise<GivenKey[]> {
   const list = join(dirname(path), 'packlist.dat');
   if (basename(path) === 'packlist.dat' || !fs.existsSync(list)) return [];
-  return (await valueUnless(isPakratError, packlistKeysOf(new Uint8Array(fs.readFileSync(list)), list))) ?? [];
+  return (await valueUnless(isPakratError, packlistKeysOf(readOwn(list), list))) ?? [];
 }
 
 /** Decodes the content of a file; an error of ours names the file. */

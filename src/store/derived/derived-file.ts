@@ -3,7 +3,7 @@ import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { codeOf, formatError, isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
-import { readInto } from '../../files/read-at.ts';
+import { openPlain, readInto } from '../../files/read-at.ts';
 
 /*
  * A file that was derived of other things and can be made again from them. It proves itself: its content, which begins at its first byte, is
@@ -102,10 +102,11 @@ export class DerivedFile {
   constructor(path: string, { of, keep = false }: DerivedOptions = {}) {
     this.path = path;
     this.#keep = keep;
-    this.#fd = fs.openSync(path, 'r');
+    const opened = resultUnless(isNoPlainFile, () => openPlain(path));
+    if (opened === undefined) throw this.damage('it is no plain file');
+    const { fd, size: total } = opened;
+    this.#fd = fd;
     try {
-      const stat = fs.fstatSync(this.#fd);
-      const total = stat.isFile() ? stat.size : 0;
       if (total < footerSize) throw this.damage('it is cut');
       const footer = Buffer.allocUnsafe(footerSize);
       this.#fill(footer, total - footerSize);
@@ -244,6 +245,10 @@ export class DerivedFile {
     );
     if (read === undefined) throw this.damage(`the ${bytes.length} bytes at offset ${offset} cannot be read`);
   }
+}
+
+function isNoPlainFile(error: unknown): boolean {
+  return codeOf(error) === 'EISDIR';
 }
 
 /** Removes a derived file, so that it is made again; one that cannot be removed stays. */

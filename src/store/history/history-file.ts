@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { md5Hex } from '../../core/hash.ts';
 import { inStore, syncFolder } from '../../files/durable.ts';
+import { openPlain } from '../../files/read-at.ts';
 import { type HistoryLine, historyText, openLine, sealLine } from './lines.ts';
 
 /** Bytes of a line at most; the longest have an answer of a version service. */
@@ -23,6 +24,8 @@ export function appendHistory(path: string, texts: readonly string[]): void {
     const isNew = !fs.existsSync(path);
     const fd = fs.openSync(path, 'a+');
     try {
+      // What is written to a pipe is lost.
+      if (!fs.fstatSync(fd).isFile()) throw Object.assign(new Error('it is no plain file'), { code: 'EISDIR' });
       const torn = tornEnd(fd);
       const known = torn === undefined ? '' : `\n${sealLine(knownDamage(torn))}`;
       const bytes = Buffer.from(known + texts.map(sealLine).join(''));
@@ -68,7 +71,7 @@ export function* readHistory(path: string): Generator<FoundLine> {
 
 function* linesOf(path: string): Generator<{ number: number; bytes: Buffer }> {
   if (!fs.existsSync(path)) return;
-  const fd = inStore(path, () => fs.openSync(path, 'r'));
+  const fd = inStore(path, () => openPlain(path).fd);
   try {
     const { size: fileSize } = inStore(path, () => fs.fstatSync(fd));
     // Nothing can be read into an empty one.

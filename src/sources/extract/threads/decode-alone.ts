@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import type { EncodedFile } from '../../../builds/encoded-files.ts';
 import { codeOf, isPakratError } from '../../../core/errors.ts';
-import { readAt } from '../../../files/read-at.ts';
+import { openPlain, readAt } from '../../../files/read-at.ts';
 import { decodeBlte } from '../../../formats/blte/decode.ts';
 import type { KeyRing } from '../../../formats/blte/keys.ts';
 
@@ -48,7 +48,7 @@ export class OpenedFiles {
     const known = this.#fds.get(file);
     if (known !== undefined) return known;
     if (this.#fds.size >= mostOpen) this.close();
-    const fd = fs.openSync(file, 'r');
+    const { fd } = openPlain(file);
     this.#fds.set(file, fd);
     return fd;
   }
