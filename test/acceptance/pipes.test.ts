@@ -1,8 +1,9 @@
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readlinkSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import PQueue from 'p-queue';
 import { isNoFile, resultUnless } from '../../src/core/errors.ts';
 import { type Run, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -64,6 +65,54 @@ const readers: [what: string, content: string, args: string[], told: RegExp][] =
   ['keys', 'keys.txt', ['keys', 'import', pipe, '--store', scratch('store')], /1 /],
   ['an object', 'keys.txt', ['inspect', pipe], /key list/],
 ];
+
+/** Runs commands over copies of a folder, in each of which another file is a pipe. @returns those that hang, end as a bug, or say what is wrong */
+async function oddRuns(
+  folder: string,
+  commands: (copy: string) => { args: string[]; stdout?: string }[],
+): Promise<{ files: number; odd: unknown[] }> {
+  const queue = new PQueue({ concurrency: 4 });
+  const names = readdirSync(folder, { recursive: true, encoding: 'utf8' });
+  const files = names.filter((name) => statSync(join(folder, name)).isFile());
+  const odd: unknown[] = [];
+  const tryOne = async (name: string, copy: string): Promise<void> => {
+    execFileSync('cp', ['-a', folder, copy]);
+    rmSync(join(copy, name));
+    execFileSync('mkfifo', [join(copy, name)]);
+    for (const { args, stdout } of commands(copy)) {
+      const run = await endOf(startPakrat(args));
+      const isWrong = run.status === 0 && stdout !== undefined && run.stdout !== stdout;
+      if (run.status === null || run.status === 70 || isWrong) odd.push({ name, args, ...run });
+    }
+  };
+  await Promise.all(files.map((name, i) => queue.add(() => tryOne(name, `${folder}-${i}`))));
+  return { files: files.length, odd };
+}
+
+test('a file of a store, or of a folder for the web, that became a pipe is damaged or made anew: nobody waits for it', async () => {
+  const [games, web, store] = [file('games'), scratch('web'), scratch('whole')];
+  mkdirSync(games);
+  for (const name of ['one.txt', 'two.txt']) writeFileSync(join(games, name), name.repeat(100));
+  const publish = (from: string, to: string): string[] => ['publish', from, '--product', 'game', '--to', to];
+  const runs = [publish(games, web), ['import', web, '--store', store], ['ls', 'game', '--offline', '--store', store]];
+  for (const args of runs) expect(await endOf(startPakrat(args))).toMatchObject({ status: 0 });
+  const stdout = 'one.txt\ntwo.txt\n';
+  const inStore = await oddRuns(store, (copy) => [
+    { args: ['cat', 'game', 'one.txt', '--offline', '--store', copy], stdout: 'one.txt'.repeat(100) },
+    { args: ['ls', 'game', '--offline', '--store', copy], stdout },
+    { args: ['verify', '--store', copy] },
+  ]);
+  writeFileSync(join(games, 'three.txt'), 'new');
+  const inWeb = await oddRuns(web, (copy) => [
+    { args: ['ls', join(copy, 'tpr/game')], stdout },
+    { args: ['verify', copy] },
+    { args: publish(games, copy) },
+  ]);
+  expect([inStore.odd, inWeb.odd]).toEqual([[], []]);
+  // Indices, manifests, look-up files, objects, configs, ledger and history; tables, objects and their indices.
+  expect(inStore.files).toBeGreaterThan(15);
+  expect(inWeb.files).toBeGreaterThan(15);
+});
 
 describe('what is read from its start to its end may be a pipe', () => {
   test.each(readers)('%s, whoever comes later', async (_, content, args, told) => {

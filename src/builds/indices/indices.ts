@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
-import { codeOf, isNoFile, resultUnless, valueUnless } from '../../core/errors.ts';
+import { codeOf, isNotFound, resultUnless, valueUnless } from '../../core/errors.ts';
 import { plural } from '../../core/quantities.ts';
 import { ReusedBytes } from '../../core/tables/large-bytes.ts';
-import { readWhole } from '../../files/read-at.ts';
+import { reading, readWhole } from '../../files/read-at.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { ArchiveGroupEncoder } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex, encodeArchiveIndex } from '../../formats/indices/archive-index.ts';
@@ -99,7 +99,7 @@ async function openAgain(
   objects: Objects,
   { name, size, file, memory }: { name: ObjectName; size: number | undefined; file: string; memory?: ReusedBytes },
 ): Promise<ArchiveIndex> {
-  const index = await valueUnless(isNoFile, openIndex(objects, name, file, memory));
+  const index = await valueUnless(isNotFound, openIndex(objects, name, file, memory));
   return index ?? openIndex(objects, name, await objects.index(name, size), memory);
 }
 
@@ -110,7 +110,7 @@ async function openIndex(
   memory = new ReusedBytes(),
 ): Promise<ArchiveIndex> {
   await breathe();
-  const bytes = readWhole(file, memory);
+  const bytes = reading(file, () => readWhole(file, memory));
   return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);
 }
 

@@ -1,8 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { readOwn } from '../../files/read-at.ts';
 import { makeCdns, makeSummary, makeVersions, type ServiceAnswer } from '../manifests/configs.ts';
-import { putChannels, putTable } from './put-channels.ts';
+import { putChannels, putTable, readTable } from './put-channels.ts';
 
 /**
  * Brings a build to life: writes `cdns` and `versions` under both URLs that clients ask, the list of all products, and the channels. Each
@@ -16,7 +15,7 @@ export function putAnswers(out: string, answer: ServiceAnswer): void {
     for (const [name, bytes] of Object.entries(tables)) putTable(join(folder, name), bytes, out);
   }
   const summary = join(out, 'v2', 'summary');
-  const before = fs.existsSync(summary) ? readOwn(summary) : undefined;
+  const before = fs.existsSync(summary) ? readTable(summary) : undefined;
   putTable(summary, makeSummary(answer, before), out);
   putChannels(out, answer);
 }

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { equalBytes } from '../../core/bytes.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { writeFileDurable } from '../../files/durable.ts';
-import { readOwn } from '../../files/read-at.ts';
+import { reading, readOwn } from '../../files/read-at.ts';
 import {
   type ChannelCatalogue,
   decodeChannelCatalogue,
@@ -34,8 +34,8 @@ export function putChannels(out: string, answer: ServiceAnswer): void {
 function findCatalogue(out: string): ChannelCatalogue | undefined {
   const file = join(out, 'summary');
   if (!fs.existsSync(file)) return undefined;
-  const { catalogue } = decodeChannelSummary(readOwn(file));
-  return decodeChannelCatalogue(readOwn(objectFile(out, catalogue)));
+  const { catalogue } = decodeChannelSummary(readTable(file));
+  return decodeChannelCatalogue(readTable(objectFile(out, catalogue)));
 }
 
 /** Writes an object and gives back its name. */
@@ -50,8 +50,13 @@ function objectFile(out: string, name: string): string {
   return join(out, channelFolder, name.slice(0, 2), name.slice(2, 4), name);
 }
 
+/** A table that is there. @throws E_STORE */
+export function readTable(path: string): Uint8Array {
+  return reading(path, () => readOwn(path));
+}
+
 /** Replaces a table in one go, unless it is so already. @param out folder on the same file system for the temporary name @throws E_STORE_FULL, E_STORE */
 export function putTable(path: string, bytes: Uint8Array, out: string): void {
-  if (fs.existsSync(path) && equalBytes(readOwn(path), bytes)) return;
+  if (fs.existsSync(path) && equalBytes(readTable(path), bytes)) return;
   writeFileDurable(path, bytes, out);
 }

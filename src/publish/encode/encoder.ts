@@ -48,7 +48,7 @@ export class Encoder {
     this.#threads = usefulThreads(threads);
     this.#workerUrl = workerUrl;
     this.signal = signal;
-    this.windowBytes = this.#threads < 2 ? 0 : this.#threads * (4 << 20);
+    this.windowBytes = this.#threads < 2 ? 0 : this.#threads * (2 << 20);
     // A patch of large contents hears no signal.
     signal?.addEventListener('abort', this.#halt, { once: true });
   }

@@ -1,7 +1,6 @@
-import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { fromHex } from '../../core/bytes.ts';
-import { isPakratError, messageOf, PakratError, valueUnless } from '../../core/errors.ts';
+import { isPakratError, isSystemError, messageOf, PakratError, resultUnless, valueUnless } from '../../core/errors.ts';
 import { readGiven } from '../../files/given/given-file.ts';
 import { readOwn } from '../../files/read-at.ts';
 
@@ -64,8 +63,9 @@ async function packlistKeysOf(bytes: Uint8Array, path: string): Promise<GivenKey
 /** The keys of the packlist.dat that games keep beside their packs. One that cannot be read helps nobody, and hurts nobody. */
 export async function keysBeside(path: string): Promise<GivenKey[]> {
   const list = join(dirname(path), 'packlist.dat');
-  if (basename(path) === 'packlist.dat' || !fs.existsSync(list)) return [];
-  return (await valueUnless(isPakratError, packlistKeysOf(readOwn(list), list))) ?? [];
+  if (basename(path) === 'packlist.dat') return [];
+  const bytes = resultUnless(isSystemError, () => readOwn(list));
+  return (bytes && (await valueUnless(isPakratError, packlistKeysOf(bytes, list)))) ?? [];
 }
 
 /** Decodes the content of a file; an error of ours names the file. */
