@@ -17,7 +17,7 @@ import { NamesInMemory } from './names-in-memory.ts';
 const { noId } = listfileRows;
 
 /** Bytes of memory for names, with all that is made of them: a list of two million of today takes so much. More are sorted on disk. */
-const memoryForNames = 224 << 20;
+const memoryForNames = 216 << 20;
 
 /** Writes a version of the list of names, in memory that does not grow with very long ones. Needs `close`. */
 export class ListfileWriter {
