@@ -45,12 +45,13 @@ export class SortedRuns {
     this.#stride = stride;
     this.#keySize = keySize;
     this.#file = openTemporary(temporary);
-    this.memory = Buffer.allocUnsafe(runRows * stride);
+    this.memory = Buffer.allocUnsafeSlow(runRows * stride);
   }
 
-  /** Forgets everything. */
+  /** Forgets everything, and gives the memory back to the system. */
   close(): void {
     closeTemporary(this.#file);
+    giveBack(this.memory);
   }
 
   /** Memory for one more row, to be filled before the next call. */

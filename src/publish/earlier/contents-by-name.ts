@@ -4,6 +4,7 @@ import { md5 } from '../../core/hash.ts';
 import { firstNot } from '../../core/tables/first-not.ts';
 import { GrowingFile } from '../../files/growing-file.ts';
 import { SortedRuns } from '../../files/sorted/sorted-runs.ts';
+import { runRows } from '../manifests/written.ts';
 
 const keySize = 16;
 /** The MD5 of a name, and the ckey of its content. */
@@ -28,7 +29,7 @@ export class ContentsByName {
     signal: AbortSignal | undefined,
   ): Promise<ContentsByName> {
     const contents = new ContentsByName(temporary);
-    const runs = new SortedRuns(temporary, { stride: rowSize, keySize });
+    const runs = new SortedRuns(temporary, { stride: rowSize, keySize, runRows });
     try {
       for (const { name, ckey } of names) {
         const row = runs.add();
