@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { join, sep } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { codeOf } from '../core/errors.ts';
+import { codeOf, isSystemError, resultUnless } from '../core/errors.ts';
 
 /*
  * The name of a temporary file says whose it is, so that the next run can clear what a killed one left:
@@ -74,11 +74,14 @@ export function clearDeadTemporaries(folder: string): void {
   }
 }
 
-function namesIn(folder: string): string[] {
+/** The names in a folder, of which there may be millions. One that cannot be read has none. */
+function* namesIn(folder: string): Generator<string> {
+  const opened = resultUnless(isSystemError, () => fs.opendirSync(folder, { bufferSize: 256 }));
+  const next = (): fs.Dirent | null | undefined => resultUnless(isSystemError, () => opened?.readSync() ?? null);
   try {
-    return fs.readdirSync(folder);
-  } catch {
-    return [];
+    for (let entry = next(); entry; entry = next()) yield entry.name;
+  } finally {
+    opened?.closeSync();
   }
 }
 

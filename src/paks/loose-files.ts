@@ -2,8 +2,7 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { fileSource } from '../files/file-source.ts';
 import { checkPart, readPieces } from '../files/pieces.ts';
-import { reading } from '../files/read-at.ts';
-import { walkFiles } from '../files/walk.ts';
+import { entriesIn, walkFiles } from '../files/walk.ts';
 import { cleanName, foldName } from './names.ts';
 import { getRow, type Pak, type PakEntry, type PakProblem } from './pak.ts';
 
@@ -166,11 +165,12 @@ function filesNamed(root: string, parts: readonly string[]): LooseFile[] | undef
     const isLast = depth === parts.length - 1;
     const inner: string[] = [];
     for (const prefix of prefixes) {
-      const names = reading(join(root, prefix), () => fs.readdirSync(join(root, prefix)));
-      if (names.some((name) => name.includes('\\'))) return undefined;
-      for (const name of names) {
-        if (name.toLowerCase() !== part) continue;
-        const path = prefix + name;
+      const found: string[] = [];
+      for (const { name } of entriesIn(join(root, prefix))) {
+        if (name.includes('\\')) return undefined;
+        if (name.toLowerCase() === part) found.push(prefix + name);
+      }
+      for (const path of found) {
         const own = fs.lstatSync(join(root, path), { throwIfNoEntry: false });
         if (!isLast && own?.isDirectory()) inner.push(`${path}/`);
         if (!isLast || !(own?.isFile() || own?.isSymbolicLink())) continue;
