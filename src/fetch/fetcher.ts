@@ -4,6 +4,7 @@ import type { EntryPlace, Objects } from '../builds/objects.ts';
 import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
 import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
+import { addAll } from '../core/tables/add-all.ts';
 import { giveBack } from '../core/tables/large-bytes.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Claim } from '../store/claims.ts';
@@ -237,7 +238,7 @@ export class Fetcher {
       const failures = await this.#transfer(fetch, claimed, jobs);
       while (claimed.putOff.length > 0) {
         await this.#waiting.moment();
-        failures.push(...(await this.#transfer(fetch, claimed, claimed.putOff.splice(0))));
+        addAll(failures, await this.#transfer(fetch, claimed, claimed.putOff.splice(0)));
       }
       return failures;
     } finally {

@@ -1,4 +1,5 @@
 import type { EntryPlace } from '../builds/objects.ts';
+import { addAll } from '../core/tables/add-all.ts';
 import { objectPath } from '../store/layout.ts';
 import { covers, heldUntil, type Span, spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
@@ -99,7 +100,7 @@ export class SpanCommitter {
   add(path: string, spans: readonly Span[], onHeld?: OnHeld): void {
     const list = this.#waiting.get(path) ?? [];
     this.#waiting.set(path, list);
-    list.push(...spans);
+    addAll(list, spans);
     if (onHeld !== undefined) this.#bytes.set(onHeld, (this.#bytes.get(onHeld) ?? 0) + spanBytes(spans));
     this.#schedule();
   }

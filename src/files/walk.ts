@@ -9,8 +9,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isNotFound, PakratError, resultUnless } from '../core/errors.ts';
 import { compareNames } from '../core/names/name-order.ts';
+import { addAll } from '../core/tables/add-all.ts';
 import { reading } from './read-at.ts';
 import { SortedTexts } from './sorted/sorted-texts.ts';
+import { clearDeadTemporaries } from './temporary.ts';
 
 /** Why a walk passes something over: its name is not UTF-8, or it is no file, as a pipe and a link that leads to none are. */
 export type WhyNot = 'unnamed' | 'no file';
@@ -44,7 +46,7 @@ export function* walk(
       else if (kind === kinds.other) onPassed(join(root, name), 'no file');
       else yield { name, isLink: kind === kinds.link };
     }
-    folders.push(...inner.reverse());
+    addAll(folders, inner.reverse());
   }
 }
 
@@ -106,7 +108,9 @@ function* entriesByName(folder: string, largeUnsorted: boolean): Generator<Named
 }
 
 function* sortedOnDisk(first: NamedEntry[], rest: Generator<fs.Dirent>): Generator<NamedEntry> {
-  const sorted = new SortedTexts(tmpdir());
+  // What a killed run left there.
+  clearDeadTemporaries(tmpdir());
+  const sorted = new SortedTexts(tmpdir(), '.pakrat-');
   try {
     for (const { own, kind } of first.splice(0)) sorted.add(own, Uint8Array.of(kind));
     for (const entry of rest) sorted.add(entry.name, Uint8Array.of(kindOf(entry)));

@@ -1,3 +1,4 @@
+import { addAll } from '../core/tables/add-all.ts';
 import { adoptObject, hasObject } from '../fetch/small-objects.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
@@ -66,7 +67,7 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
     recount,
     builds.filter(({ buildConfig }) => !rows.untouched.has(buildConfig)),
   );
-  result.bad.push(...lost.bad, ...rows.bad, ...history.bad);
+  for (const bad of [lost.bad, rows.bad, history.bad]) addAll(result.bad, bad);
   result.repaired = history.repaired;
   if (repair) {
     forgetNowhere(run, check, builds, lost.wanted);

@@ -1,5 +1,6 @@
 import type { Build } from '../builds/build.ts';
 import { ownObjects } from '../builds/own-objects.ts';
+import { addAll } from '../core/tables/add-all.ts';
 import { RecordTable } from '../core/tables/record-table.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
@@ -180,8 +181,8 @@ export async function syncBuild(
       const left = whole ? planPlaced(store, build, placed, { ...planOptions, whole }).ranges : ranges;
       return rangeJobs(store, build, left);
     });
-    if (selection.all) failures.push(...(await bringPatches(fetcher, build)));
-    failures.push(...(await build.lookUp(() => unlistedContents(build, fetcher.network?.signal))));
+    if (selection.all) addAll(failures, await bringPatches(fetcher, build));
+    addAll(failures, await build.lookUp(() => unlistedContents(build, fetcher.network?.signal)));
     const after = planPlaced(store, build, placed, planOptions);
     progress.record(after);
     const { wanted, held, missing } = after;

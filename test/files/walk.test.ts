@@ -71,6 +71,12 @@ test('a folder with more files than are sorted in memory is gone through as any 
   );
 });
 
+test('a folder may have more folders in it than a call takes arguments', () => {
+  for (let i = 0; i < 130_000; i++) mkdirSync(scratch('wide', `${i}`), { recursive: i === 0 });
+  writeFileSync(scratch('wide', '77777', 'f'), '');
+  expect([...walk(scratch('wide'))]).toEqual([{ name: '77777/f', isLink: false }]);
+});
+
 test('what is not there, or is no folder, has no names; a walk through it is an error with a code', () => {
   writeFileSync(scratch('file'), '');
   for (const path of [scratch('none'), scratch('file')]) {

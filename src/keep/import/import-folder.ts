@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { sep } from 'node:path';
 import { PakratError, throwIfAborted } from '../../core/errors.ts';
+import { addAll } from '../../core/tables/add-all.ts';
 import { hasObject } from '../../fetch/small-objects.ts';
 import { demandFolder } from '../../installs/open-folder.ts';
 import { objectPath } from '../../store/layout.ts';
@@ -124,11 +125,11 @@ async function takeAll(run: ImportRun, options: ImportOptions, { found, game, ot
   await bringIndices(run, options, { builds, found, all: game !== undefined || found.fragments.length > 0 });
   const here = hereBuilds(run, found, builds);
   const later = await takeLarge(run, found.large, here);
-  if (found.fragments.length > 0) later.push(...(await takeFragments(run, found.fragments, here)));
+  if (found.fragments.length > 0) addAll(later, await takeFragments(run, found.fragments, here));
   if (game !== undefined) {
     const known = new Set(builds.map(({ buildConfig }) => buildConfig));
     const knowsPlaces = here.knowsIndices && game.builds.every(({ buildConfig }) => known.has(buildConfig));
-    later.push(...(await takeGame(run, game, { here, knowsPlaces })));
+    addAll(later, await takeGame(run, game, { here, knowsPlaces }));
   }
   await takeLater(run, later);
   if (options.opener !== undefined && !options.dryRun) await countBuilds(run, options.opener, builds);
@@ -219,7 +220,7 @@ async function takeGame(
     return later;
   }
   const isPlaced = (ekey: string): boolean => placed.has(ekey);
-  later.push(...(await takeLooseEntries(run, game, { isPlaced, lists: here.fileIndices })));
+  addAll(later, await takeLooseEntries(run, game, { isPlaced, lists: here.fileIndices }));
   return later;
 }
 

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { fromHex, u32At, writeU32 } from '../../core/bytes.ts';
+import { addAll } from '../../core/tables/add-all.ts';
 import { GrowingRecords } from '../../core/tables/growing-records.ts';
 import { ReusedBytes } from '../../core/tables/large-bytes.ts';
 import { DurableFile, writeFileDurable } from '../../files/durable.ts';
@@ -70,8 +71,8 @@ export class ArchiveWriter {
     this.#kind = kind;
     this.#archiveBytes = archiveBytes;
     this.#earlier = earlier;
-    this.#archives.push(...(earlier?.archives ?? []));
-    this.#loose.push(...(earlier?.loose ?? []));
+    addAll(this.#archives, earlier?.archives ?? []);
+    addAll(this.#loose, earlier?.loose ?? []);
   }
 
   /** Where temporary files may lie. */

@@ -1,5 +1,6 @@
 import { breathe } from '../../core/breathe.ts';
 import { throwIfAborted } from '../../core/errors.ts';
+import { addAll } from '../../core/tables/add-all.ts';
 import { countEntries, eachEntry, entryAt, shareDirectory } from '../../paks/many-entries.ts';
 import type { Pak, VerifyWork } from '../../paks/pak.ts';
 import { usefulThreads } from '../../threads/thread-pool.ts';
@@ -129,6 +130,9 @@ export async function verifyPak(source: PakSource, options: VerifyOptions = {}):
     },
   });
   // Threads end in any order; reports should not.
-  result.bad.push(...found.sort((a, b) => a.index - b.index));
+  addAll(
+    result.bad,
+    found.sort((a, b) => a.index - b.index),
+  );
   return result;
 }
