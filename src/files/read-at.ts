@@ -29,13 +29,18 @@ const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = fs.constants;
 export function openPlain(file: string, noFollow?: 'noFollow'): { fd: number; size: number } {
   const fd = fs.openSync(file, O_RDONLY | O_NONBLOCK | (noFollow === undefined ? 0 : O_NOFOLLOW));
   try {
-    const stat = fs.fstatSync(fd);
-    if (stat.isFile()) return { fd, size: stat.size };
-    throw Object.assign(new Error('it is no plain file'), { code: 'EISDIR' });
+    return { fd, size: sizeOfPlain(fd) };
   } catch (error) {
     fs.closeSync(fd);
     throw error;
   }
+}
+
+/** The size of an open file. @throws as {@link openPlain} says for what is none */
+export function sizeOfPlain(fd: number): number {
+  const stat = fs.fstatSync(fd);
+  if (stat.isFile()) return stat.size;
+  throw Object.assign(new Error('it is no plain file'), { code: 'EISDIR' });
 }
 
 /** Lets work read a file at positions, and closes it. Throws as {@link openPlain} and {@link readAt}, and what the work throws. */
@@ -134,5 +139,19 @@ export function reading<Result>(path: string, work: () => Result): Result {
     const options = { data: { path }, cause: error };
     if (missing) throw new PakratError('E_NOT_FOUND', `there is no ${path}`, options);
     throw new PakratError('E_STORE', `${path}: ${messageOf(error)}`, options);
+  }
+}
+
+/** Entries of a folder that the system is asked for at a time. */
+const askedAtOnce = 256;
+
+/** The entries directly in a folder, in no order: however many they are, in little memory. @throws E_NOT_FOUND, E_STORE */
+export function* folderEntries(folder: string): Generator<fs.Dirent> {
+  const opened = reading(folder, () => fs.opendirSync(folder, { bufferSize: askedAtOnce }));
+  const next = (): fs.Dirent | null => reading(folder, () => opened.readSync());
+  try {
+    for (let entry = next(); entry !== null; entry = next()) yield entry;
+  } finally {
+    opened.closeSync();
   }
 }

@@ -3,7 +3,8 @@ import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { join, sep } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { codeOf, isSystemError, resultUnless } from '../core/errors.ts';
+import { codeOf, isPakratError, resultUnless } from '../core/errors.ts';
+import { folderEntries } from './read-at.ts';
 
 /*
  * The name of a temporary file says whose it is, so that the next run can clear what a killed one left:
@@ -63,26 +64,17 @@ export function removeTemporaries(): void {
 
 /** Removes the temporary files in a folder whose process is known to be dead. What cannot be removed stays. */
 export function clearDeadTemporaries(folder: string): void {
-  for (const name of namesIn(folder)) {
-    const [, mark] = namePattern.exec(name) ?? [];
-    if (mark === undefined || !isDeadMark(mark)) continue;
-    try {
-      fs.rmSync(join(folder, name), { force: true });
-    } catch {
-      // It is in nobody's way.
+  resultUnless(isPakratError, () => {
+    for (const { name } of folderEntries(folder)) {
+      const [, mark] = namePattern.exec(name) ?? [];
+      if (mark === undefined || !isDeadMark(mark)) continue;
+      // One that stays is in nobody's way.
+      resultUnless(
+        () => true,
+        () => fs.rmSync(join(folder, name), { force: true }),
+      );
     }
-  }
-}
-
-/** The names in a folder, of which there may be millions. One that cannot be read has none. */
-function* namesIn(folder: string): Generator<string> {
-  const opened = resultUnless(isSystemError, () => fs.opendirSync(folder, { bufferSize: 256 }));
-  const next = (): fs.Dirent | null | undefined => resultUnless(isSystemError, () => opened?.readSync() ?? null);
-  try {
-    for (let entry = next(); entry; entry = next()) yield entry.name;
-  } finally {
-    opened?.closeSync();
-  }
+  });
 }
 
 /** True unless there is no such process, or one that began at another time, or one that ended and whose parent has not looked yet. */

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { isNotFound, PakratError, resultUnless } from '../core/errors.ts';
 import { compareNames } from '../core/names/name-order.ts';
 import { addAll } from '../core/tables/add-all.ts';
-import { reading } from './read-at.ts';
+import { folderEntries } from './read-at.ts';
 import { SortedTexts } from './sorted/sorted-texts.ts';
 import { clearDeadTemporaries } from './temporary.ts';
 
@@ -78,8 +78,6 @@ export function* walkFiles(...folder: Parameters<typeof walk>): Generator<{ name
 const kinds = { file: 0, link: 1, folder: 2, other: 3 };
 /** Entries of one folder that are sorted in memory. */
 const mostEntries = 1 << 16;
-/** Entries that the system is asked for at a time. */
-const askedAtOnce = 256;
 
 interface NamedEntry {
   /** Its name in the folder. */
@@ -89,25 +87,30 @@ interface NamedEntry {
 
 /** The entries directly in a folder, by name; of a large one perhaps unsorted. */
 function* entriesByName(folder: string, largeUnsorted: boolean): Generator<NamedEntry> {
-  const entries = entriesIn(folder);
-  const first: NamedEntry[] = [];
-  while (first.length < mostEntries) {
-    const { done, value } = entries.next();
-    if (done === true) {
-      yield* first.sort((a, b) => compareNames(a.own, b.own));
+  const entries = folderEntries(folder);
+  try {
+    const first: NamedEntry[] = [];
+    while (first.length < mostEntries) {
+      const { done, value } = entries.next();
+      if (done === true) {
+        yield* first.sort((a, b) => compareNames(a.own, b.own));
+        return;
+      }
+      first.push(named(value));
+    }
+    if (!largeUnsorted) {
+      yield* sortedOnDisk(first, entries);
       return;
     }
-    first.push(named(value));
+    yield* first;
+    for (const entry of entries) yield named(entry);
+  } finally {
+    // Whoever walks may end before the folder does.
+    entries.return(undefined);
   }
-  if (!largeUnsorted) {
-    yield* sortedOnDisk(first, entries);
-    return;
-  }
-  yield* first;
-  for (const entry of entries) yield named(entry);
 }
 
-function* sortedOnDisk(first: NamedEntry[], rest: Generator<fs.Dirent>): Generator<NamedEntry> {
+function* sortedOnDisk(first: NamedEntry[], rest: Iterable<fs.Dirent>): Generator<NamedEntry> {
   // What a killed run left there.
   clearDeadTemporaries(tmpdir());
   const sorted = new SortedTexts(tmpdir(), '.pakrat-');
@@ -116,7 +119,6 @@ function* sortedOnDisk(first: NamedEntry[], rest: Generator<fs.Dirent>): Generat
     for (const entry of rest) sorted.add(entry.name, Uint8Array.of(kindOf(entry)));
     for (const { text, beside } of sorted.rows()) yield { own: text.toString(), kind: beside[0]! };
   } finally {
-    rest.return(undefined);
     sorted.close();
   }
 }
@@ -131,22 +133,11 @@ function kindOf(entry: fs.Dirent): number {
   return entry.isDirectory() ? kinds.folder : kinds.other;
 }
 
-/** The entries directly in a folder, in no order: however many they are, in little memory. @throws E_NOT_FOUND, E_STORE */
-export function* entriesIn(folder: string): Generator<fs.Dirent> {
-  const opened = reading(folder, () => fs.opendirSync(folder, { bufferSize: askedAtOnce }));
-  const next = (): fs.Dirent | null => reading(folder, () => opened.readSync());
-  try {
-    for (let entry = next(); entry !== null; entry = next()) yield entry;
-  } finally {
-    opened.closeSync();
-  }
-}
-
 /** Names in a folder for which a test says yes, sorted; none when it is not there. @throws E_STORE */
 export function namesIn(folder: string, isWanted: (name: string) => boolean = () => true): string[] {
   const found: string[] = [];
   const look = (): void => {
-    for (const { name } of entriesIn(folder)) if (isWanted(name)) found.push(name);
+    for (const { name } of folderEntries(folder)) if (isWanted(name)) found.push(name);
   };
   resultUnless(isNotFound, look);
   return found.sort(compareNames);

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { isPakratError, resultUnless } from '../core/errors.ts';
-import { entriesIn } from '../files/walk.ts';
+import { folderEntries } from '../files/read-at.ts';
 import { isInstall } from './casc/find-install.ts';
 import { isCdnFolder } from './cdn-folder/find-cdn.ts';
 
@@ -42,7 +42,7 @@ function sourcesBelow(path: string): string[] {
 function foldersIn(path: string): string[] {
   const found: string[] = [];
   const look = (): void => {
-    for (const entry of entriesIn(path)) if (entry.isDirectory()) found.push(join(path, entry.name));
+    for (const entry of folderEntries(path)) if (entry.isDirectory()) found.push(join(path, entry.name));
   };
   resultUnless(isPakratError, look);
   return found;

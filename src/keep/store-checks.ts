@@ -131,7 +131,7 @@ function* heldEntries(entries: Iterable<ArchiveEntry>, spans: readonly Span[]): 
   }
 }
 
-/** Opens a file, which may move meanwhile; undefined when it is not there, or a folder. @throws errors of the system as they come */
+/** Opens a file, which may move meanwhile; undefined when it is not there, or is none. @throws errors of the system as they come */
 function openIfThere(find: () => string): number | undefined {
   const file = find();
   const opened = resultUnless(isNoFile, () => openPlain(file));

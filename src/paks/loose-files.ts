@@ -2,7 +2,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { fileSource } from '../files/file-source.ts';
 import { checkPart, readPieces } from '../files/pieces.ts';
-import { entriesIn, walkFiles } from '../files/walk.ts';
+import { folderEntries } from '../files/read-at.ts';
+import { walkFiles } from '../files/walk.ts';
 import { cleanName, foldName } from './names.ts';
 import { getRow, type Pak, type PakEntry, type PakProblem } from './pak.ts';
 
@@ -166,7 +167,7 @@ function filesNamed(root: string, parts: readonly string[]): LooseFile[] | undef
     const inner: string[] = [];
     for (const prefix of prefixes) {
       const found: string[] = [];
-      for (const { name } of entriesIn(join(root, prefix))) {
+      for (const { name } of folderEntries(join(root, prefix))) {
         if (name.includes('\\')) return undefined;
         if (name.toLowerCase() === part) found.push(prefix + name);
       }

@@ -1,8 +1,9 @@
-import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { codeOf } from '../../src/core/errors.ts';
-import { childOf, entriesIn, namesIn, refuseUnnamed, walk, walkFiles } from '../../src/files/walk.ts';
+import { folderEntries } from '../../src/files/read-at.ts';
+import { childOf, namesIn, refuseUnnamed, walk, walkFiles } from '../../src/files/walk.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -64,8 +65,14 @@ test('a folder with more files than are sorted in memory is gone through as any 
   expect(found.filter(({ isLink }) => isLink)).toEqual([{ name: '0.link', isLink: true }]);
   const unsorted = [...walk(folder, { largeUnsorted: true })].map(({ name }) => name);
   expect(unsorted.sort()).toEqual(found.map(({ name }) => name).sort());
+  // Whoever ends early leaves nothing open.
+  const open = (): number | undefined =>
+    existsSync('/proc/self/fd') ? readdirSync('/proc/self/fd').length : undefined;
+  const before = open();
   const [first] = walk(folder);
   expect(first).toEqual(found[0]);
+  for (const largeUnsorted of [true, false]) for (const _ of walk(folder, { largeUnsorted })) break;
+  expect(open()).toBe(before);
   expect(namesIn(folder, (name) => name.startsWith('6599'))).toEqual(
     inFolder.filter((name) => name.startsWith('6599')),
   );
@@ -81,7 +88,7 @@ test('what is not there, or is no folder, has no names; a walk through it is an 
   writeFileSync(scratch('file'), '');
   for (const path of [scratch('none'), scratch('file')]) {
     expect(namesIn(path)).toEqual([]);
-    expect(() => [...entriesIn(path)]).toThrow(expect.objectContaining({ code: 'E_NOT_FOUND' }));
+    expect(() => [...folderEntries(path)]).toThrow(expect.objectContaining({ code: 'E_NOT_FOUND' }));
     expect(() => [...walk(path)]).toThrow(expect.objectContaining({ code: 'E_NOT_FOUND' }));
   }
 });

@@ -1,16 +1,13 @@
 import * as fs from 'node:fs';
 import { fromHex } from '../../core/bytes.ts';
 import { isPakratError, isSystemError } from '../../core/errors.ts';
-import { readInto, readOwn } from '../../files/read-at.ts';
+import { openPlain, readInto, readOwn } from '../../files/read-at.ts';
 import { decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { entriesByOffset } from '../../formats/indices/rows-by-offset.ts';
 import { heldUntil } from '../../store/spans.ts';
 import { entriesIn, type ListedEntries, type Proof } from '../../verify/entry-columns.ts';
 import type { EntryProver, EntryToProve, ObjectProof } from '../../verify/entry-prover.ts';
 import type { EntriesTask, ProofTask } from './proof-tasks.ts';
-
-// A pipe would wait for somebody to write to it.
-const { O_RDONLY, O_NONBLOCK = 0 } = fs.constants;
 
 /**
  * Hashes what is held of many objects, hashes of small ones beside each other. Says nothing (undefined) of an object that is not held as most are: entries
@@ -28,7 +25,7 @@ function beginProof(
 ): { object: ObjectProof; held: Proof } | undefined {
   try {
     const held = heldBy(task);
-    const fd = fs.openSync(held.file, O_RDONLY | O_NONBLOCK);
+    const { fd } = openPlain(held.file);
     try {
       return addEntries(held, { fd, prover });
     } finally {

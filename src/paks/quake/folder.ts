@@ -16,7 +16,8 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { PakratError } from '../../core/errors.ts';
 import { compareNames } from '../../core/names/name-order.ts';
-import { childOf, entriesIn, namesIn } from '../../files/walk.ts';
+import { folderEntries } from '../../files/read-at.ts';
+import { childOf, namesIn } from '../../files/walk.ts';
 import { openLooseFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
 import type { Pak, PakEntry } from '../pak.ts';
@@ -122,7 +123,8 @@ function gameDirectory(base: string, game: string): string {
 function gameSteps(directory: string, { engine, notes }: { engine: QuakeEngine; notes: string[] }): PlannedStep[] {
   const game = basename(directory);
   const names: string[] = [];
-  for (const entry of entriesIn(directory)) if (!entry.isDirectory() && packed.test(entry.name)) names.push(entry.name);
+  for (const entry of folderEntries(directory))
+    if (!entry.isDirectory() && packed.test(entry.name)) names.push(entry.name);
   names.sort(compareNames);
   const ordered = engine === 'quake2' ? quake2Paks(names) : quakePaks(names, { game, notes });
   const paks = ordered.map(

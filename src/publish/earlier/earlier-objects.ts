@@ -130,8 +130,8 @@ function sorted(parts: readonly Float64Array[]): Float64Array {
   for (const part of parts) {
     all.set(part, at);
     at += part.length;
+    giveBack(part);
   }
-  giveBack(...parts);
   return all.sort();
 }
 

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { md5Hex } from '../../core/hash.ts';
 import { inStore, syncFolder } from '../../files/durable.ts';
-import { openPlain } from '../../files/read-at.ts';
+import { openPlain, sizeOfPlain } from '../../files/read-at.ts';
 import { type HistoryLine, historyText, openLine, sealLine } from './lines.ts';
 
 /** Bytes of a line at most; the longest have an answer of a version service. */
@@ -25,8 +25,7 @@ export function appendHistory(path: string, texts: readonly string[]): void {
     const fd = fs.openSync(path, 'a+');
     try {
       // What is written to a pipe is lost.
-      if (!fs.fstatSync(fd).isFile()) throw Object.assign(new Error('it is no plain file'), { code: 'EISDIR' });
-      const torn = tornEnd(fd);
+      const torn = tornEnd(fd, sizeOfPlain(fd));
       const known = torn === undefined ? '' : `\n${sealLine(knownDamage(torn))}`;
       const bytes = Buffer.from(known + texts.map(sealLine).join(''));
       if (fs.writeSync(fd, bytes) < bytes.length) throw Object.assign(new Error('no space left'), { code: 'ENOSPC' });
@@ -44,8 +43,7 @@ export function knownDamage(md5: string): string {
 }
 
 /** The MD5 of what stands behind the last line break; undefined for nothing. */
-function tornEnd(fd: number): string | undefined {
-  const { size } = fs.fstatSync(fd);
+function tornEnd(fd: number, size: number): string | undefined {
   const last = Buffer.alloc(1);
   if (size === 0 || (fs.readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === lineBreak)) return undefined;
   const end = Buffer.alloc(Math.min(size, maxLineBytes));
@@ -71,9 +69,8 @@ export function* readHistory(path: string): Generator<FoundLine> {
 
 function* linesOf(path: string): Generator<{ number: number; bytes: Buffer }> {
   if (!fs.existsSync(path)) return;
-  const fd = inStore(path, () => openPlain(path).fd);
+  const { fd, size: fileSize } = inStore(path, () => openPlain(path));
   try {
-    const { size: fileSize } = inStore(path, () => fs.fstatSync(fd));
     // Nothing can be read into an empty one.
     const piece = Buffer.allocUnsafe(Math.min(pieceBytes, fileSize + 1));
     let parts: Buffer[] = [];

@@ -56,7 +56,7 @@ export function* filesOf(
   { out, onPassed }: { out: string; onPassed: (path: string) => void },
 ): Generator<FoundFile> {
   const whole = resolve(out);
-  const onEachPassed = (path: string, why: WhyNot): void => {
+  const pass = (path: string, why: WhyNot): void => {
     refuseUnnamed(path, why);
     onPassed(path);
   };
@@ -65,7 +65,7 @@ export function* filesOf(
       yield { name: origin.name ?? origin.path, origin: number, stat: statOf(origin.path) };
       continue;
     }
-    for (const { name, stat } of walkFiles(origin.path, { onPassed: onEachPassed, largeUnsorted: true })) {
+    for (const { name, stat } of walkFiles(origin.path, { onPassed: pass, largeUnsorted: true })) {
       const path = resolve(origin.path, name);
       if (path !== whole && !isTemporary(path)) yield { name: origin.below + name, origin: number, stat };
     }
