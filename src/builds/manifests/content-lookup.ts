@@ -1,7 +1,7 @@
 import { asBuffer } from '../../core/bytes.ts';
 import { formatError, isDamage, resultUnless } from '../../core/errors.ts';
+import { firstNot } from '../../core/sorting/first-not.ts';
 import { sortRecords } from '../../core/sorting/sort-records.ts';
-import { firstNot } from '../../core/tables/first-not.ts';
 import type { RecordTable } from '../../core/tables/record-table.ts';
 import type { CkeyEntry } from '../../formats/manifests/encoding/pages.ts';
 

@@ -1,4 +1,4 @@
-import { firstNot } from '../tables/first-not.ts';
+import { firstNot } from './first-not.ts';
 
 /**
  * Sorts numbers, equal ones in the order in which they are. What is sorted already, in whole or in long parts, as names that

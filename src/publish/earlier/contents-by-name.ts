@@ -1,7 +1,7 @@
 import { breathe } from '../../core/breathe.ts';
 import { compareBytes, toHex } from '../../core/bytes.ts';
 import { md5 } from '../../core/hash.ts';
-import { firstNot } from '../../core/tables/first-not.ts';
+import { firstNot } from '../../core/sorting/first-not.ts';
 import { GrowingFile } from '../../files/growing-file.ts';
 import { SortedRuns } from '../../files/sorted/sorted-runs.ts';
 import { runRows } from '../manifests/written.ts';

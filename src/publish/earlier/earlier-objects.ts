@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
 import { fromHex, toHex, u32At } from '../../core/bytes.ts';
 import { isNotFound, PakratError } from '../../core/errors.ts';
-import { firstNot } from '../../core/tables/first-not.ts';
+import { firstNot } from '../../core/sorting/first-not.ts';
 import { giveBack, largeBytes, ReusedBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { reading, readOwn, readWhole, withReads } from '../../files/read-at.ts';

@@ -1,6 +1,6 @@
 import { breathe } from '../../../core/breathe.ts';
 import { asBuffer } from '../../../core/bytes.ts';
-import { firstNot } from '../../../core/tables/first-not.ts';
+import { firstNot } from '../../../core/sorting/first-not.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
 import type { LookupFile } from '../../../store/derived/lookup-file.ts';
 import type { ListfileIndex } from '../../listfile/listfile-index.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { firstNot } from '../../../src/core/tables/first-not.ts';
+import { firstNot } from '../../../src/core/sorting/first-not.ts';
 
 test('the first of which it does not hold, wherever that is, and with few looks where it is near', () => {
   for (const end of [0, 1, 2, 3, 7, 8, 9, 100]) {
