@@ -3,6 +3,7 @@ import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
+import { toHex } from '../core/bytes.ts';
 import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
 import { addAll } from '../core/tables/add-all.ts';
 import { giveBack } from '../core/tables/large-bytes.ts';
@@ -177,7 +178,7 @@ export class Fetcher {
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         const { code, message, hint } = error;
-        return [{ path: objectPath(name), ekeys: [], code, message, hint }];
+        return [{ path: objectPath(name), keys: new Uint8Array(), code, message, hint }];
       }
     };
     return (await waitForAll(...names.map(bring))).flat();
@@ -209,7 +210,8 @@ export class Fetcher {
     return failed !== undefined && performance.now() - failed.time < failedMs ? failed.error : undefined;
   }
 
-  #remember({ code, message, hint, path, ekeys }: TransferFailure): PakratError {
+  #remember({ code, message, hint, path, keys }: TransferFailure): PakratError {
+    const ekeys = toHex(keys).match(/.{32}/g) ?? [];
     const error = new PakratError(code as ErrorCode, message, { hint, data: { object: path, ekeys } });
     if (this.#failed.size > mostFailed) this.#failed.clear();
     for (const ekey of ekeys) this.#failed.set(ekey, { time: performance.now(), error });

@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import { askHosts } from '../../cdn/hosts/ask-hosts.ts';
 import type { HealthKind, Hosts } from '../../cdn/hosts/hosts.ts';
 import { gotSomewhere } from '../../cdn/transport/crawl-watch.ts';
+import { concatBytes } from '../../core/bytes.ts';
 import { abortError, codeOf, type ErrorCode, isUnavailable, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import type { Engine } from './engine.ts';
@@ -27,7 +28,8 @@ export interface TransferOptions {
 /** Entries that no host gave right, with the last reason. */
 export interface TransferFailure {
   path: string;
-  ekeys: string[];
+  /** Ekeys of the entries, 16 bytes each: there may be millions. */
+  keys: Uint8Array;
   code: string;
   message: string;
   hint?: string | undefined;
@@ -120,9 +122,9 @@ async function runJob(job: PackedJob, options: TransferOptions): Promise<Transfe
     return undefined;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    const ekeys = remaining.flatMap(({ targets }) => targets.map(({ ekey }) => ekey));
+    const keys = concatBytes(remaining.map(({ targets }) => targets.keys));
     const { code, message, hint } = error as PakratError;
-    return { path: job.path, ekeys, code, message, hint };
+    return { path: job.path, keys, code, message, hint };
   }
 }
 

@@ -4,6 +4,7 @@ import { Hosts } from '../../../src/cdn/hosts/hosts.ts';
 import { type Cdn, fetchObject } from '../../../src/cdn/transport/fetch-object.ts';
 import { HttpClient } from '../../../src/cdn/transport/http.ts';
 import { unlimited } from '../../../src/cdn/transport/rate-limit.ts';
+import { fromHex } from '../../../src/core/bytes.ts';
 import { type Engine, rangeEngine } from '../../../src/fetch/transfer/engine.ts';
 import type { RangeJob, RangeResult, RangeTarget } from '../../../src/fetch/transfer/range-job.ts';
 import { type PackedJob, packJob } from '../../../src/fetch/transfer/range-targets.ts';
@@ -256,7 +257,7 @@ describe('no host is right', () => {
     expect(failures).toHaveLength(objects.size);
     for (const failure of failures) {
       const { places } = objects.get(failure.path)!;
-      expect(failure).toMatchObject({ code: 'E_NETWORK_EXHAUSTED', ekeys: [places[0]!.ekey] });
+      expect(failure).toMatchObject({ code: 'E_NETWORK_EXHAUSTED', keys: Uint8Array.from(fromHex(places[0]!.ekey)) });
     }
     expect(done).toHaveLength(entries.length - objects.size);
     for (const [path, found] of spans) expectRight(fileOf(path), found, objects.get(path)!.bytes);
