@@ -4,7 +4,7 @@ import type { VerifyResult } from '../verify/verify-result.ts';
 import { besideFolder, findSourceName, type SourceOptions, splitChoice, withSource } from './session/open-source.ts';
 import type { Session } from './session/session.ts';
 
-export type { VerifyProblem, VerifyResult } from '../verify/verify-result.ts';
+export { archiveOf, type VerifyProblem, type VerifyResult } from '../verify/verify-result.ts';
 
 /** The answer to damage, beside the options of a source. */
 export interface VerifyOptions extends SourceOptions {

@@ -25,7 +25,7 @@ export function forgetLost(store: Store, paths: Iterable<string>): string[] {
   for (const { path } of lost) clearWay(layout, path);
   const lostPaths = lost.map(({ path }) => path);
   files.withdraw(lostPaths, () => {
-    for (const { path, from } of lost) ledger.removeSpan(path, from, Number.MAX_SAFE_INTEGER);
+    for (const { path, from } of lost) ledger.removeSpans(path, [{ start: from, end: Number.MAX_SAFE_INTEGER }]);
   });
   return lostPaths;
 }

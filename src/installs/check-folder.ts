@@ -8,7 +8,7 @@ import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/ch
 import { checkObject } from '../verify/check-object.ts';
 import type { EntryBatch, ProveEntries } from '../verify/entry-columns.ts';
 import type { HashBuffer } from '../verify/hash-buffer.ts';
-import type { VerifyResult } from '../verify/verify-result.ts';
+import { problemRows, type VerifyResult } from '../verify/verify-result.ts';
 import { hashFiles } from './read-file.ts';
 
 /** A checked part of a folder, and the first thing that is wrong with it. */
@@ -124,11 +124,12 @@ export async function collectChecks(
 ): Promise<VerifyResult> {
   const result: VerifyResult = { checked: { entries: 0, bytes: 0 }, bad: [], repaired: 0 };
   const { checked } = result;
+  const problems = problemRows(result.bad);
   for await (const { name, bytes, entries = 1, problem } of objects) {
     await breathe(signal);
     checked.entries += entries;
     checked.bytes += bytes;
-    if (problem !== undefined) result.bad.push({ name, ...problem });
+    if (problem !== undefined) problems.add({ name, ...problem });
     onProgress?.({ type: 'bytes', phase: 'verify', done: checked.bytes, total });
   }
   return result;

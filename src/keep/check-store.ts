@@ -1,18 +1,9 @@
 import * as fs from 'node:fs';
-import {
-  codeOf,
-  isDamage,
-  isNoFile,
-  isOurTrouble,
-  isPakratError,
-  isSystemError,
-  PakratError,
-  resultUnless,
-} from '../core/errors.ts';
+import { isNoFile, isOurTrouble, isPakratError, isSystemError, PakratError } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { readOwn, withReads } from '../files/read-at.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
-import { mergeSpans, type Span, spanBytes } from '../store/spans.ts';
+import { mergeSpans, type Span, spanBytes, touches } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { HashBuffer } from '../verify/hash-buffer.ts';
@@ -24,8 +15,9 @@ import { proofTask } from './proofs/plan-proof.ts';
 import { type ProofPool, type ProofThreads, proveObjects, startProofs } from './proofs/prove-objects.ts';
 import {
   type ArchiveEntry,
-  archiveEntries,
   checkHeldEntries,
+  type DamagedEntry,
+  indexedEntries,
   noFile,
   uncheckedArchive,
   unclaimable,
@@ -41,6 +33,8 @@ export interface Finding {
   problem?: VerifyProblem | undefined;
   /** The damage that can be taken out of the store, and mended. */
   damage?: Damage | undefined;
+  /** Entries of an archive that are wrong, each of which is a problem and damage. */
+  damaged?: { object: KnownObject; entries: readonly DamagedEntry[] } | undefined;
   /** An archive that cannot be checked. */
   unchecked?: UncheckedObject | undefined;
 }
@@ -62,18 +56,24 @@ export interface StoreCheck {
 
 /** Checks parts of a store, step by step. Nothing is changed; to stop asking stops the check. */
 export async function* checkStore(check: StoreCheck): AsyncGenerator<Finding> {
-  for await (const finding of allFindings(check)) if (isStillSo(check.store, finding)) yield finding;
+  for await (const finding of allFindings(check))
+    if (isStillSo(check.store, finding)) yield stillSo(check.store, finding);
 }
 
 /** True unless the ledger does not claim any more what was found wrong: it was given back meanwhile. */
 function isStillSo({ ledger }: Store, { damage, unchecked }: Finding): boolean {
   if (unchecked !== undefined) return ledger.spans(unchecked.name).length > 0;
-  if (damage?.kind === 'object') return ledger.completeSize(damage.object.path) !== undefined;
-  if (damage?.kind !== 'entry') return true;
-  const { start, end } = damage.entry;
-  return mergeSpans(ledger.spansWithin(damage.object.path, start, end)).some(
-    (span) => span.start < end && span.end > start,
-  );
+  return damage?.kind !== 'object' || ledger.completeSize(damage.object.path) !== undefined;
+}
+
+/** A finding with those damaged entries alone that the ledger still claims. */
+function stillSo({ ledger }: Store, finding: Finding): Finding {
+  if (finding.damaged === undefined) return finding;
+  const { object, entries } = finding.damaged;
+  const end = entries.reduce((last, entry) => Math.max(last, entry.end), 0);
+  const claimed = mergeSpans(ledger.spansWithin(object.path, entries[0]?.offset ?? 0, end));
+  const left = entries.filter((entry) => touches(claimed, entry.start, entry.end));
+  return { ...finding, damaged: left.length === 0 ? undefined : { object, entries: left } };
 }
 
 /** Configs and indices come first, for they say what the others are. */
@@ -125,7 +125,7 @@ async function* checkInThreads(started: ProofPool | undefined, check: StoreCheck
 /** Checks the archives alone, for those whose index was not there the first time. */
 export async function* checkArchivesAgain(check: StoreCheck): AsyncGenerator<Finding> {
   const findings = checkArchives(check, bufferOnce());
-  for await (const finding of findings) if (isStillSo(check.store, finding)) yield finding;
+  for await (const finding of findings) if (isStillSo(check.store, finding)) yield stillSo(check.store, finding);
 }
 
 /** The error of an object that cannot be looked into for want of its key; undefined for others. */
@@ -222,7 +222,7 @@ async function* checkArchives(
     if (object.form !== 'archive') continue;
     const claimed = store.ledger.spans(object.path);
     const spans = mergeSpans(claimed);
-    const entries = entriesOf(store, object.name);
+    const entries = indexedEntries(store, object.name);
     if (entries === undefined) {
       if (spans.length === 0) continue;
       if (fs.existsSync(store.file(object.path))) yield { unchecked: uncheckedArchive(object.path, spans) };
@@ -280,30 +280,14 @@ async function* checkArchive(
   const { path } = object;
   const { entries, ...rest } = check;
   const checked = checkHeldEntries(() => store.file(path), entries, { ...rest, decrypt: decrypter(store, path) });
-  for await (const { damages, ...batch } of checked) {
-    yield batch;
-    for (const entry of damages) {
-      // It is named in front already.
-      const message = entry.message.replace(new RegExp(`^entry ${entry.ekey}:? `), '');
-      const problem = { name: `${path} ${entry.ekey}`, code: entry.code, message };
-      yield { problem, damage: { kind: 'entry', object, entry } };
-    }
-  }
+  for await (const { damages, ...batch } of checked)
+    yield { ...batch, damaged: damages.length === 0 ? undefined : { object, entries: damages } };
 }
 
 /** What an object is encrypted with is found out once. */
 function decrypter({ objectKeys }: Store, path: string): (bytes: Uint8Array, offset: number) => Uint8Array {
   if (objectKeys.keyOf(path) === undefined) return (bytes) => bytes;
   return (bytes, offset) => objectKeys.decrypt(path, bytes, offset);
-}
-
-/** The entries of an archive; undefined when its index is not there, or not to be read or damaged, which is a finding of its own. */
-function entriesOf(store: Store, name: KnownObject['name']): Iterable<ArchiveEntry> | undefined {
-  const isUnreadable = (error: unknown): boolean => isDamage(error) || codeOf(error) === 'E_STORE';
-  return resultUnless(isUnreadable, () => {
-    const index = store.readObject({ ...name, suffix: '.index' });
-    return index && archiveEntries(index, name);
-  });
 }
 
 function checkAllDerived({ store, derived, signal }: StoreCheck): AsyncIterable<Finding> | Finding[] {

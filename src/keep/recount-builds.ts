@@ -6,6 +6,7 @@ import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import { objectPath } from '../store/layout.ts';
 import { type BuildRow, keyOf } from '../store/ledger/rows.ts';
+import { mergeSpans, type Span, touches } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { planOfNothing } from '../sync/nothing-missing.ts';
 import { missingPatches } from '../sync/patches/patch-objects.ts';
@@ -13,7 +14,7 @@ import { planSync } from '../sync/plan-sync.ts';
 import { type SyncResult, syncBuild } from '../sync/sync-build.ts';
 import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
 import type { BuildOpener } from './build-opener.ts';
-import type { FetchedDamage } from './damage.ts';
+import { countDamage, type FetchedDamage } from './damage.ts';
 import { selectionOf } from './damaged-rows.ts';
 
 /** What came out of counting builds again, beside the damage that was told. */
@@ -24,7 +25,7 @@ interface Recounted {
   repaired: number;
   /** Builds that were to be made whole and are not. */
   missing: UncheckedObject[];
-  /** Paths that entries which builds want, and which are not held, would have as loose objects. */
+  /** Those of the paths that no host has which a build wants as loose objects. */
   wanted: Set<string>;
 }
 
@@ -36,6 +37,8 @@ interface Recount {
   /** The damage that was told, and that an archive could not be checked. */
   damages: readonly FetchedDamage[];
   isUnchecked: boolean;
+  /** Paths of objects that were asked for, and that no host has. */
+  nowhere: ReadonlySet<string>;
   /** Build configs of builds whose counts are not to be believed. */
   uncounted: ReadonlySet<string>;
 }
@@ -67,9 +70,10 @@ export async function recountBuilds(recount: Recount, builds: readonly BuildRow[
   return found;
 }
 
-/** A plan, with the patches that lack of a mirror. */
+/** A plan, with the patches that lack of a mirror, and the hashes of the archives that it numbers. */
 interface HeldPlan extends Plan {
   patches: EntryPlace[];
+  archives: readonly string[];
 }
 
 interface SyncedRow extends BuildRow {
@@ -89,8 +93,7 @@ async function recountBuild(recount: Recount, row: SyncedRow, found: Recounted):
   if (rowNow(store, row) === undefined) return;
   const problem = row.toBeWhole && !row.isUncounted ? lossOf(row, plan, recount) : undefined;
   if (problem !== undefined) found.bad.push(problem);
-  const loosePath = (hash: string): string => objectPath({ cdnPath: row.cdnPath, kind: 'data', hash });
-  if (isPlan(plan)) for (const ekey of missingEkeys(plan)) found.wanted.add(loosePath(ekey));
+  if (isPlan(plan)) addWanted(found.wanted, row, { plan, nowhere: recount.nowhere });
   if (!store.writable) return;
   let after: Pick<SyncResult, 'wanted' | 'held' | 'missing'> | undefined = isPlan(plan) ? plan : undefined;
   if (row.toBeWhole && (after?.missing.entries !== 0 || (isPlan(plan) && plan.patches.length > 0))) {
@@ -136,7 +139,8 @@ async function planHeld({ opener }: Recount, row: SyncedRow): Promise<HeldPlan |
     try {
       const patches = row.choice.all ? await missingPatches(fetcher.store, build) : [];
       const nothing = planOfNothing(fetcher.store, build, row.choice);
-      return { ...(nothing ?? (await planSync(fetcher, build, row.choice)).plan), patches };
+      const { archives } = build.cdnConfig;
+      return { ...(nothing ?? (await planSync(fetcher, build, row.choice)).plan), patches, archives };
     } finally {
       await close();
     }
@@ -158,10 +162,7 @@ function lossOf(
 ): VerifyProblem | undefined {
   const name = `${row.product}@${row.name}`;
   if (isPlan(plan)) {
-    const told = new Set(
-      damages.map((damage) => (damage.kind === 'entry' ? damage.entry.ekey : damage.object.name.hash)),
-    );
-    const lost = plan.held.entries < row.held.entries ? missingEkeys(plan).filter((ekey) => !told.has(ekey)).length : 0;
+    const lost = plan.held.entries < row.held.entries ? countUntold(plan, row, damages) : 0;
     if (lost === 0) return undefined;
     const message = `${plural(lost, 'entry that was', 'entries that were')} held and not found damaged are not any more`;
     return { name, code: 'E_INTEGRITY', message };
@@ -172,8 +173,44 @@ function lossOf(
   return { name, code: 'E_INTEGRITY', message: `it was held, and cannot be opened any more: ${error.message}` };
 }
 
-function missingEkeys({ ranges }: Plan): string[] {
-  return ranges.flatMap(({ targets }) => targets().map(({ ekey }) => ekey));
+/** Entries that are missing where no damage was told. */
+function countUntold({ ranges, archives }: HeldPlan, { cdnPath }: BuildRow, damages: readonly FetchedDamage[]): number {
+  const wrong = wrongSpans(damages);
+  let count = 0;
+  for (const { archive, targets } of ranges) {
+    const list = targets();
+    const hash = archive === undefined ? list.ekey(0) : archives[archive];
+    const told = hash === undefined ? [] : (wrong.get(objectPath({ cdnPath, kind: 'data', hash })) ?? []);
+    for (let i = 0; i < list.length; i++) if (!touches(told, list.offset(i), list.end(i))) count += 1;
+  }
+  return count;
+}
+
+/** What was told to be damaged, by the paths of objects. */
+function wrongSpans(damages: readonly FetchedDamage[]): Map<string, Span[]> {
+  const spans = new Map<string, Span[]>();
+  for (const damage of damages) {
+    const { path } = damage.object;
+    const wrong = damage.kind === 'entries' ? damage.spans : [{ start: 0, end: Number.POSITIVE_INFINITY }];
+    spans.set(path, mergeSpans([...(spans.get(path) ?? []), ...wrong]));
+  }
+  return spans;
+}
+
+/** Adds those objects that no host has and the build needs as loose ones. */
+function addWanted(
+  wanted: Set<string>,
+  { cdnPath }: BuildRow,
+  { plan, nowhere }: { plan: HeldPlan; nowhere: ReadonlySet<string> },
+): void {
+  if (nowhere.size === 0) return;
+  for (const { targets } of plan.ranges) {
+    const list = targets();
+    for (let i = 0; i < list.length; i++) {
+      const path = objectPath({ cdnPath, kind: 'data', hash: list.ekey(i) });
+      if (nowhere.has(path)) wanted.add(path);
+    }
+  }
 }
 
 function missingOf({ product, name }: BuildRow, after: Pick<SyncResult, 'missing'> | undefined): UncheckedObject {
@@ -199,9 +236,12 @@ async function makeWhole({ opener }: Recount, row: SyncedRow): Promise<SyncResul
 
 /** For a build that cannot be opened, which may be because of what is damaged: too little is better than too much. */
 function lessDamage({ wanted, held }: BuildRow, damages: readonly FetchedDamage[]): BuildRow['held'] {
-  const bytes = damages.reduce((sum, damage) => sum + (damage.kind === 'entry' ? damage.entry : damage.object).size, 0);
+  const bytes = damages.reduce(
+    (sum, damage) => sum + (damage.kind === 'entries' ? damage.bytes : damage.object.size),
+    0,
+  );
   return {
-    entries: Math.max(0, Math.min(held.entries, wanted.entries) - damages.length),
+    entries: Math.max(0, Math.min(held.entries, wanted.entries) - countDamage(damages)),
     bytes: Math.max(0, Math.min(held.bytes, wanted.bytes) - bytes),
   };
 }

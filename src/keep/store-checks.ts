@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { toHex } from '../core/bytes.ts';
-import { codeOf, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../core/errors.ts';
+import { codeOf, isDamage, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { repeatable } from '../core/reader.ts';
 import { openPlain, ReadAhead } from '../files/read-at.ts';
@@ -8,6 +8,7 @@ import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { entriesByOffset, rowsByOffset } from '../formats/indices/rows-by-offset.ts';
 import type { ObjectName } from '../store/layout.ts';
 import { heldUntil, type Span, spanBytes, subtractSpans } from '../store/spans.ts';
+import type { Store } from '../store/store.ts';
 import { type CheckedEntry, checkEntries } from '../verify/check-entries.ts';
 import type { HashBuffer } from '../verify/hash-buffer.ts';
 import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
@@ -43,6 +44,15 @@ export function archiveEntries(
   const raw = name.kind === 'patch';
   return repeatable(function* () {
     for (const { ekey, offset, size } of entriesByOffset(index, rows)) yield { ekey: toHex(ekey), offset, size, raw };
+  });
+}
+
+/** The entries of an archive of a store; undefined when its index is not there, or not to be read or damaged, which is a finding of its own. */
+export function indexedEntries(store: Store, name: ObjectName): Iterable<ArchiveEntry> | undefined {
+  const isUnreadable = (error: unknown): boolean => isDamage(error) || codeOf(error) === 'E_STORE';
+  return resultUnless(isUnreadable, () => {
+    const index = store.readObject({ ...name, suffix: '.index' });
+    return index && archiveEntries(index, name);
   });
 }
 
@@ -88,27 +98,48 @@ export async function* checkHeldEntries(
   { spans, decrypt, buffer, signal }: EntryCheck,
 ): AsyncGenerator<CheckedEntries> {
   const fd = openIfThere(find);
-  const ahead = fd === undefined ? undefined : new ReadAhead(fd, spans.at(-1)?.end ?? 0);
-  const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array => {
-    if (ahead === undefined) throw new PakratError('E_INTEGRITY', `entry ${ekey}: its file is gone`);
-    return decrypt(readHeld(ahead, { ekey, offset: offset + from, size }), offset + from);
-  };
+  if (fd === undefined) {
+    yield* goneEntries(heldEntries(entries, spans));
+    return;
+  }
+  const ahead = new ReadAhead(fd, spans.at(-1)?.end ?? 0);
+  const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array =>
+    decrypt(readHeld(ahead, { ekey, offset: offset + from, size }), offset + from);
   try {
     for await (const batch of checkEntries(heldEntries(entries, spans), read, { buffer, signal })) {
       const bytes = batch.reduce((sum, { entry }) => sum + entry.held, 0);
-      yield { entries: batch.length, bytes, damages: batch.flatMap((checked) => damageOf(checked) ?? []) };
+      yield { entries: batch.length, bytes, damages: batch.flatMap(damageOf) };
     }
   } finally {
-    if (fd !== undefined) fs.closeSync(fd);
+    fs.closeSync(fd);
   }
+}
+
+/** Entries that are told together. */
+const goneAtOnce = 1024;
+
+/** What is to be said of entries whose file is not there. */
+function* goneEntries(entries: Iterable<HeldEntry>): Generator<CheckedEntries> {
+  const problem = { code: 'E_INTEGRITY', message: 'its file is gone' };
+  let batch: CheckedEntries = { entries: 0, bytes: 0, damages: [] };
+  for (const entry of entries) {
+    batch.entries += 1;
+    batch.bytes += entry.held;
+    batch.damages.push(...damageOf({ entry, right: 0, problem }));
+    if (batch.entries < goneAtOnce) continue;
+    yield batch;
+    batch = { entries: 0, bytes: 0, damages: [] };
+  }
+  if (batch.entries > 0) yield batch;
 }
 
 type HeldEntry = ArchiveEntry & { held: number };
 
-function damageOf({ entry, right, problem }: CheckedEntry<HeldEntry>): DamagedEntry | undefined {
-  if (problem === undefined) return undefined;
+/** None of one that is right. */
+function damageOf({ entry, right, problem }: CheckedEntry<HeldEntry>): DamagedEntry[] {
+  if (problem === undefined) return [];
   const { held, ...rest } = entry;
-  return { ...rest, start: entry.offset + right, end: entry.offset + held, ...problem };
+  return [{ ...rest, start: entry.offset + right, end: entry.offset + held, ...problem }];
 }
 
 /** Bytes that a broken disk does not give back are no different from wrong ones. */

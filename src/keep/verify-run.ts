@@ -1,12 +1,19 @@
 import { breathe } from '../core/breathe.ts';
 import type { Store } from '../store/store.ts';
-import type { UncheckedObject, VerifyResult } from '../verify/verify-result.ts';
+import { problemRows, type UncheckedObject, type VerifyProblem, type VerifyResult } from '../verify/verify-result.ts';
 import type { Finding } from './check-store.ts';
-import { type Damage, type FetchedDamage, forgetDamage, needsFetch } from './damage.ts';
-import { isHeldAgain } from './repair-store.ts';
-
-/** Damaged entries that are forgotten in one transaction. */
-const forgetAtOnce = 256;
+import {
+  addEntries,
+  countDamage,
+  type Damage,
+  type DamagedEntries,
+  type FetchedDamage,
+  forgetDamage,
+  needsFetch,
+} from './damage.ts';
+import type { KnownObject } from './known-objects.ts';
+import { countLacking } from './repair-store.ts';
+import type { DamagedEntry } from './store-checks.ts';
 
 /** One run over a store: adds up what is found, and takes back at once what turns out to be damaged. */
 export class VerifyRun {
@@ -18,7 +25,9 @@ export class VerifyRun {
   readonly nowhere = new Set<string>();
   /** Paths of objects that turned out to be none. */
   readonly withdrawn = new Set<string>();
-  readonly #waiting: Damage[] = [];
+  readonly #problems = problemRows(this.result.bad);
+  /** Those of the archive that is looked at, which are forgotten together. */
+  #entries: DamagedEntries | undefined;
   readonly #store: Store;
   readonly #signal: AbortSignal | undefined;
   readonly #onChecked: (bytes: number) => void;
@@ -30,41 +39,70 @@ export class VerifyRun {
   }
 
   async take(findings: AsyncIterable<Finding>): Promise<void> {
-    const { checked, bad } = this.result;
+    const { checked } = this.result;
     try {
-      for await (const { bytes, entries = 1, problem, damage, unchecked } of findings) {
+      for await (const { bytes, entries = 1, problem, damage, damaged, unchecked } of findings) {
         if (bytes !== undefined) {
           checked.entries += entries;
           checked.bytes += bytes;
         }
-        if (problem !== undefined) bad.push(problem);
+        if (problem !== undefined) this.tell(problem);
         if (damage !== undefined) this.#forget(damage, problem !== undefined);
+        if (damaged !== undefined) this.#takeEntries(damaged.object, damaged.entries);
         if (unchecked !== undefined) this.unchecked.set(unchecked.name, unchecked);
         this.#onChecked(checked.bytes);
         await breathe(this.#signal);
       }
     } finally {
-      this.#forgetWaiting();
+      this.#forgetEntries();
     }
   }
 
-  /** Damage that only a host can mend, and that none did yet. */
-  unmended(): FetchedDamage[] {
-    return this.damages
-      .filter(needsFetch)
-      .filter((damage) => !this.withdrawn.has(damage.object.path) && !isHeldAgain(this.#store, damage));
+  /** Adds a problem to the result. */
+  tell(problem: VerifyProblem): void {
+    this.#problems.add(problem);
   }
 
-  /** Entries are forgotten many at a time; an object at once, for what follows may ask for it. */
+  /** Damage that only a host can mend, and that none did yet, or not all of it. */
+  unmended(): FetchedDamage[] {
+    return this.#fetched().filter((damage) => countLacking(this.#store, damage) > 0);
+  }
+
+  /** The number of damaged things that are right again, or turned out to be none. */
+  mendedCount(): number {
+    const left = this.#fetched().reduce((sum, damage) => sum + countLacking(this.#store, damage), 0);
+    return countDamage(this.damages) - left;
+  }
+
+  #fetched(): FetchedDamage[] {
+    return this.damages.filter(needsFetch).filter(({ object }) => !this.withdrawn.has(object.path));
+  }
+
+  #takeEntries(object: KnownObject, entries: readonly DamagedEntry[]): void {
+    const { path } = object;
+    for (const { ekey, code, message } of entries) {
+      const [named, hash] = /^entry ([0-9a-f]{32}):? /.exec(message) ?? [];
+      // It is named in front already.
+      this.tell({ name: `${path} ${ekey}`, code, message: hash === ekey ? message.slice(named?.length) : message });
+    }
+    if (this.#entries?.object.path !== path) {
+      this.#forgetEntries();
+      this.#entries = { kind: 'entries', object, spans: [], count: 0, bytes: 0 };
+      this.damages.push(this.#entries);
+    }
+    addEntries(this.#entries, entries);
+  }
+
+  #forgetEntries(): void {
+    const entries = this.#entries;
+    this.#entries = undefined;
+    if (entries !== undefined && this.#store.writable) forgetDamage(this.#store, [entries]);
+  }
+
+  /** What follows may ask for an object. */
   #forget(damage: Damage, isTold: boolean): void {
     // A row of the ledger that never had a file is no damage that anybody must hear of.
     if (isTold) this.damages.push(damage);
-    this.#waiting.push(damage);
-    if (damage.kind !== 'entry' || this.#waiting.length >= forgetAtOnce) this.#forgetWaiting();
-  }
-
-  #forgetWaiting(): void {
-    const waiting = this.#waiting.splice(0);
-    if (this.#store.writable && waiting.length > 0) forgetDamage(this.#store, waiting);
+    if (this.#store.writable) forgetDamage(this.#store, [damage]);
   }
 }

@@ -1,4 +1,4 @@
-import { addAll } from '../core/tables/add-all.ts';
+import { countRows } from '../core/tables/bounded-rows.ts';
 import { adoptObject, hasObject } from '../fetch/small-objects.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
 import type { BuildRow } from '../store/ledger/rows.ts';
@@ -8,12 +8,12 @@ import type { UncheckedObject, VerifyResult } from '../verify/verify-result.ts';
 import type { BuildOpener } from './build-opener.ts';
 import { checkHistory, openHistory } from './check-history.ts';
 import { checkArchivesAgain, checkStore, type StoreCheck } from './check-store.ts';
-import { type FetchedDamage, needsFetch } from './damage.ts';
+import { countDamage, type FetchedDamage, needsFetch } from './damage.ts';
 import { checkRowSums } from './damaged-rows.ts';
 import { belongsTo, besides, type KnownObject, knownObjects, lackingObjects } from './known-objects.ts';
 import type { ProofThreads } from './proofs/prove-objects.ts';
 import { recountBuilds, rowNow } from './recount-builds.ts';
-import { repairDamage } from './repair-store.ts';
+import { countLacking, repairDamage } from './repair-store.ts';
 import { VerifyRun } from './verify-run.ts';
 
 interface VerifyStoreOptions {
@@ -61,21 +61,22 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
     repair,
     damages: damages.filter(needsFetch),
     isUnchecked: run.unchecked.size > 0,
+    nowhere: run.nowhere,
     uncounted: new Set([...rows.uncounted, ...history.added]),
   };
   const lost = await recountBuilds(
     recount,
     builds.filter(({ buildConfig }) => !rows.untouched.has(buildConfig)),
   );
-  for (const bad of [lost.bad, rows.bad, history.bad]) addAll(result.bad, bad);
+  for (const problem of [...lost.bad, ...rows.bad, ...history.bad]) run.tell(problem);
   result.repaired = history.repaired;
   if (repair) {
     forgetNowhere(run, check, builds, lost.wanted);
-    result.repaired += damages.length - run.unmended().length + lost.repaired + rows.repaired;
+    result.repaired += run.mendedCount() + lost.repaired + rows.repaired;
   }
   const unchecked = [...run.unchecked.values(), ...lackingOnes(check, builds, run), ...lost.missing];
   if (unchecked.length > 0) result.unchecked = unchecked;
-  if (store.writable && result.bad.length > result.repaired)
+  if (store.writable && countRows(result.bad) > result.repaired)
     onNote?.('what is damaged is not held any more; sync again to fetch it');
   else if (unchecked.length > 0) onNote?.('sync again, or verify with --repair, to fetch what lacks');
   return result;
@@ -135,7 +136,8 @@ async function repairInRounds(
     const damages = [...run.unmended(), ...lostLoose(check)];
     const indices = check.objects.filter(({ path }) => run.unchecked.has(path)).map(indexOf);
     const lacking = uniqueNames([...indices, ...lackingNames(check, builds)]);
-    const now = [damages.length, run.damages.length, ...lacking.map(objectPath)].join();
+    const left = damages.reduce((sum, damage) => sum + countLacking(store, damage), 0);
+    const now = [left, countDamage(run.damages), ...lacking.map(objectPath)].join();
     if (damages.length + lacking.length === 0 || now === before) return;
     before = now;
     for (const path of await repairDamage({ store, opener }, { damages, lacking }, builds)) run.nowhere.add(path);

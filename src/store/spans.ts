@@ -68,6 +68,12 @@ export function covers(spans: readonly Span[], start: number, end: number): bool
   return span !== undefined && span.end >= end;
 }
 
+/** True when a byte of [start, end) lies in one of the merged, sorted spans. */
+export function touches(spans: readonly Span[], start: number, end: number): boolean {
+  const before = spanBefore(spans, start);
+  return heldUntil(spans, start) > start || (spans[before + 1]?.start ?? end) < end;
+}
+
 /** The end to which the merged, sorted spans reach from `start` without a hole: `start` itself when it is not held. */
 export function heldUntil(spans: readonly Span[], start: number): number {
   const span = spans[spanBefore(spans, start)];

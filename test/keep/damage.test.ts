@@ -34,9 +34,11 @@ beforeEach(() => {
 afterEach(() => store.close());
 
 const entryFrom = (start: number, end: number): Damage => ({
-  kind: 'entry',
+  kind: 'entries',
   object: archive,
-  entry: { ekey: 'e'.repeat(32), offset: 100, size: 200, raw: false, start, end, code: 'E_INTEGRITY', message: '' },
+  spans: [{ start, end }],
+  count: 1,
+  bytes: 200,
 });
 const damagedObject: Damage = { kind: 'object', object: loose };
 const damagedFile = (): Damage => ({ kind: 'derived', file: derived });

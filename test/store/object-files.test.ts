@@ -73,7 +73,7 @@ describe('an archive', () => {
     store.files.settle(path);
     store.files.withdraw([path], () => {
       expect(placesWithFile()).toEqual([partial()]);
-      store.ledger.removeSpan(path, 400, 500);
+      store.ledger.removeSpans(path, [{ start: 400, end: 500 }]);
     });
     expect(store.ledger.spans(path)).toEqual([
       { start: 0, end: 400 },

@@ -107,7 +107,7 @@ describe('a sync with nothing to do', () => {
   test('brings what the ledger does not hold any more', async () => {
     const { store } = opened!;
     const path = [...store.ledger.objects()].find(({ path }) => archives().has(path.slice(-32)))!.path;
-    store.files.withdraw([path], () => store.ledger.removeSpan(path, 0, 1));
+    store.files.withdraw([path], () => store.ledger.removeSpans(path, [{ start: 0, end: 1 }]));
     const { result, planned, store: after } = await again();
     expect(result).toEqual(first);
     expect(planned).toBe(true);

@@ -1,5 +1,6 @@
 import type { ExtractResult } from '../../app/extract.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
+import { countRows } from '../../core/tables/bounded-rows.ts';
 import { exitCodeOf } from '../error-report.ts';
 import { printable } from '../terminal/text.ts';
 import { problemLine, unsureLines } from './problems.ts';
@@ -19,8 +20,9 @@ export function renderExtract(result: ExtractResult, to: string): string {
   const already = skipped > 0 ? `, ${formatCount(skipped)} were there already` : '';
   const lines = [`${plural(files, 'file', 'files')} (${formatBytes(bytes)}) extracted to ${to}${already}`];
   if (unsure.length > 0) lines.push(...unsureLines(unsure));
-  if (failed.length > 0) lines.push(`${formatCount(failed.length)} not extracted:`);
-  for (const { name, message, key } of failed) if (key === undefined) lines.push(problemLine(name, message));
+  if (failed.length > 0) lines.push(`${formatCount(countRows(failed))} not extracted:`);
+  for (const { name, message, key, count = 1 } of failed)
+    if (key === undefined) lines.push(problemLine(name, `${message}${andOthers(count)}`));
   lines.push(...missingKeyLines(failed));
   const hints = new Set(failed.flatMap(({ hint }) => hint ?? []));
   for (const hint of [...hints].slice(0, maxHints)) lines.push(`Try this: ${printable(hint)}`);
@@ -30,14 +32,17 @@ export function renderExtract(result: ExtractResult, to: string): string {
 /** A line for each key that is missing: hundreds of files may need the same one. */
 function missingKeyLines(failed: ExtractResult['failed']): string[] {
   const locked = new Map<string, { first: string; count: number }>();
-  for (const { name, key } of failed) {
+  for (const { name, key, count = 1 } of failed) {
     if (key === undefined) continue;
     const known = locked.get(key);
-    if (known === undefined) locked.set(key, { first: name, count: 1 });
-    else known.count += 1;
+    if (known === undefined) locked.set(key, { first: name, count });
+    else known.count += count;
   }
-  return [...locked].map(([key, { first, count }]) => {
-    const more = count === 1 ? '' : ` and ${plural(count - 1, 'other', 'others')}`;
-    return `  key ${key} is not known: ${printable(first)}${more}`;
-  });
+  return [...locked].map(
+    ([key, { first, count }]) => `  key ${key} is not known: ${printable(first)}${andOthers(count)}`,
+  );
+}
+
+function andOthers(count: number): string {
+  return count === 1 ? '' : ` and ${plural(count - 1, 'other', 'others')}`;
 }

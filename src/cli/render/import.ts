@@ -1,6 +1,7 @@
 import type { ImportAmount, ImportReport } from '../../app/import.ts';
 import { errorCodes } from '../../core/errors.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
+import { countRows } from '../../core/tables/bounded-rows.ts';
 import { exitCodes } from '../error-report.ts';
 import { printable } from '../terminal/text.ts';
 import { groupedProblems, problemLine } from './problems.ts';
@@ -28,7 +29,7 @@ export function renderImport(report: ImportReport): string {
     );
   if (others > 0) lines.push(`  other     ${plural(others, 'file', 'files')} passed over`);
   for (const { product, name } of builds) lines.push(`  build     ${printable(`${product}@${name}`)}`);
-  lines.push(...listed('damaged, and not taken:', groupedProblems(damaged), damaged.length));
+  lines.push(...listed('damaged, and not taken:', groupedProblems(damaged), countRows(damaged)));
   lines.push(...listed('not taken, for nothing here proves it:', unknown, unknown.length));
   return lines.join('\n');
 }

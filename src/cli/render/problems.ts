@@ -1,4 +1,4 @@
-import type { VerifyProblem } from '../../app/verify.ts';
+import { archiveOf, type VerifyProblem } from '../../app/verify.ts';
 import { formatCount, plural } from '../../core/quantities.ts';
 import { oneLine, printable } from '../terminal/text.ts';
 
@@ -24,12 +24,13 @@ export function unsureLines(names: readonly string[]): string[] {
 /** Entries of one archive that have the same trouble share one line: there are thousands when its file is gone. */
 export function groupedProblems(bad: readonly VerifyProblem[]): { name: string; message: string }[] {
   const groups = new Map<string, { name: string; message: string; archive: string; count: number }>();
-  for (const { name, message } of bad) {
-    const [, archive] = /^(\S+) [0-9a-f]{32}$/.exec(name) ?? [];
+  for (const problem of bad) {
+    const { name, message, count = 1 } = problem;
+    const archive = count === 1 ? archiveOf(problem) : name;
     const key = archive === undefined ? `${groups.size}` : `${archive} ${message}`;
     const known = groups.get(key);
-    if (known === undefined) groups.set(key, { name, message, archive: archive ?? name, count: 1 });
-    else known.count += 1;
+    if (known === undefined) groups.set(key, { name, message, archive: archive ?? name, count });
+    else known.count += count;
   }
   return [...groups.values()].map(({ name, message, archive, count }) =>
     count === 1 ? { name, message } : { name: archive, message: `${plural(count, 'entry', 'entries')}: ${message}` },

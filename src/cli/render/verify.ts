@@ -1,6 +1,7 @@
 import type { VerifyResult } from '../../app/verify.ts';
 import { errorCodes } from '../../core/errors.ts';
 import { formatBytes, formatCount, plural } from '../../core/quantities.ts';
+import { countRows } from '../../core/tables/bounded-rows.ts';
 import { exitCodeOf, exitCodes } from '../error-report.ts';
 import { groupedProblems, problemLine, unsureLines } from './problems.ts';
 
@@ -9,7 +10,7 @@ import { groupedProblems, problemLine, unsureLines } from './problems.ts';
  * the first thing that could not be checked says.
  */
 export function verifyExitCode({ bad, repaired, unchecked = [] }: VerifyResult): number {
-  if (bad.length === repaired) return unchecked.length > 0 ? errorCodes.E_INCOMPLETE : exitCodes.done;
+  if (countRows(bad) === repaired) return unchecked.length > 0 ? errorCodes.E_INCOMPLETE : exitCodes.done;
   const isUnchecked = (code: string): boolean => code === 'E_KEY_MISSING' || code === 'E_UNSUPPORTED';
   return bad.every(({ code }) => isUnchecked(code)) ? exitCodeOf(bad[0]?.code) : errorCodes.E_INTEGRITY;
 }
@@ -24,7 +25,7 @@ export function renderVerify({ checked, bad, repaired, unchecked = [], unsure = 
   }
   const isProven = unproven === undefined && unsure.length === 0 && unchecked.length === 0;
   if (bad.length === 0) lines.push(isProven ? 'all right' : 'nothing bad found');
-  else lines.push(`${formatCount(bad.length)} bad, ${formatCount(repaired)} repaired`);
+  else lines.push(`${formatCount(countRows(bad))} bad, ${formatCount(repaired)} repaired`);
   for (const { name, message } of groupedProblems(bad))
     lines.push(problemLine(name === '' ? 'directory' : name, message));
   for (const { name, message } of unchecked) lines.push(problemLine(name, message));

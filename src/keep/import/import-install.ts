@@ -170,7 +170,7 @@ function looseWork(
   const { report, store } = run;
   const hash = resultUnless(isPakratError, () => keyOfEntry(found.read, found.size));
   if (hash?.startsWith(ekey) !== true) {
-    report.damaged.push({ name: ekey, code: 'E_INTEGRITY', message: 'it is not what its key says' });
+    run.damaged.add({ name: ekey, code: 'E_INTEGRITY', message: 'it is not what its key says' });
     run.pass(found.size);
     return undefined;
   }

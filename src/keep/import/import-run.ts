@@ -1,9 +1,11 @@
+import type { BoundedRows } from '../../core/tables/bounded-rows.ts';
 import { Waiting } from '../../fetch/claimed-fetch.ts';
 import { SpanCommitter } from '../../fetch/held-spans.ts';
 import type { Claim } from '../../store/claims.ts';
 import type { Span } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
+import { problemRows, type VerifyProblem } from '../../verify/verify-result.ts';
 import type { ProofThreads } from '../proofs/prove-objects.ts';
 import { emptyReport, type ImportReport } from './import-report.ts';
 import type { CopyKind } from './take/place-whole.ts';
@@ -30,6 +32,8 @@ export class ImportRun {
   readonly store: Store;
   readonly settings: ImportSettings;
   readonly report: ImportReport;
+  /** What the report has of damage. */
+  readonly damaged: BoundedRows<VerifyProblem>;
   readonly buffer = new HashBuffer();
   readonly committer: SpanCommitter;
   readonly waiting: Waiting;
@@ -51,6 +55,7 @@ export class ImportRun {
     this.settings = settings;
     this.canLink = settings.link;
     this.report = emptyReport(folder, settings.dryRun);
+    this.damaged = problemRows(this.report.damaged);
     this.committer = new SpanCommitter(store);
     this.waiting = new Waiting(settings.signal, settings.onWait);
   }

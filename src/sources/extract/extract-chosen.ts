@@ -15,8 +15,8 @@ const checkLimits = { bytes: 256 << 20, tasks: 512 };
 
 /** Writes the files that were chosen: in threads where there are enough of them, else here. @throws as extractFiles */
 export async function extractChosen(work: Extraction): Promise<void> {
-  const { source, options, result } = work;
-  const batches = chosenBatches(source, options, (name, error) => addFailure(result, name, error));
+  const { source, options, failures } = work;
+  const batches = chosenBatches(source, options, (name, error) => addFailure(failures, name, error));
   const program = { ...options, program: 'extract-worker', unpack: (results: TaskResult[]) => results };
   const { all, threads } = await withThreads<ExtractJob, Task, TaskResult[], TaskResult>(source, batches, program);
   if (threads === undefined) {

@@ -1,10 +1,18 @@
 import { concatBytes } from '../../core/bytes.ts';
 import { codeOf, isPakratError, PakratError } from '../../core/errors.ts';
+import type { BoundedRows } from '../../core/tables/bounded-rows.ts';
 import { outputPath } from '../../files/output/output-path.ts';
 import { inBlocks, pieceSize } from '../../files/pieces.ts';
 import { fileReader } from '../file-reader.ts';
 import type { Source } from '../source.ts';
-import { addUnsure, type ExtractOptions, type ExtractResult } from './extraction.ts';
+import {
+  addFailure,
+  addUnsure,
+  type ExtractFailure,
+  type ExtractOptions,
+  type ExtractResult,
+  failureRows,
+} from './extraction.ts';
 import { filesAhead } from './read-ahead.ts';
 import { tarEnd, tarHeader, tarPadding } from './tar.ts';
 
@@ -31,7 +39,8 @@ async function* tarPieces(
   result: ExtractResult,
 ): AsyncGenerator<Uint8Array> {
   const read = fileReader(source, options);
-  const onMissing = (name: string, error: unknown): void => addFailure(result, name, error);
+  const failures = failureRows(result.failed);
+  const onMissing = (name: string, error: unknown): void => addTarFailure(failures, name, error);
   for await (const { chosen, content } of filesAhead(source, options, onMissing)) {
     const { entry, output } = chosen;
     try {
@@ -46,16 +55,17 @@ async function* tarPieces(
       if (options.raw !== true && (await source.isUnsure?.(entry))) addUnsure(result, entry.name);
       options.onFile?.(size);
     } catch (error) {
-      addFailure(result, entry.name, error);
+      addTarFailure(failures, entry.name, error);
       options.onFile?.(0);
     }
   }
   yield tarEnd();
 }
 
-function addFailure(result: ExtractResult, name: string, error: unknown): void {
-  if (!isPakratError(error) || codeOf(error) === 'E_ABORTED' || error.data.isBroken === true) throw error;
-  result.failed.push({ name, code: error.code, message: error.message, hint: error.hint });
+/** A file that fails when its header is out breaks the tar. */
+function addTarFailure(failures: BoundedRows<ExtractFailure>, name: string, error: unknown): void {
+  if (isPakratError(error) && error.data.isBroken === true) throw error;
+  addFailure(failures, name, error);
 }
 
 /** Decodes all of a file: its size, and its content when that is small. */

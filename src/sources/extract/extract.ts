@@ -1,3 +1,4 @@
+import { BoundedRows } from '../../core/tables/bounded-rows.ts';
 import { storeError } from '../../files/durable.ts';
 import { OutputFolder } from '../../files/output/output-folder.ts';
 import { fileReader } from '../file-reader.ts';
@@ -17,6 +18,7 @@ import {
   type Extraction,
   type ExtractOptions,
   type ExtractResult,
+  failureRows,
 } from './extraction.ts';
 
 export type { ExtractOptions, ExtractResult } from './extraction.ts';
@@ -28,7 +30,8 @@ export type { ExtractOptions, ExtractResult } from './extraction.ts';
 export async function extractFiles(source: Source, options: ExtractOptions): Promise<ExtractResult> {
   const read = fileReader(source, options);
   const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
-  const work: Extraction = { source, folder: new OutputFolder(options.to), result, options, read };
+  const failures = failureRows(result.failed);
+  const work: Extraction = { source, folder: new OutputFolder(options.to), result, failures, options, read };
   // The threads know a file by its number; in a list it may be there twice, under two names.
   if (isPakSource(source) && options.list === undefined) await extractPak(source, work);
   else await extractChosen(work);
@@ -36,10 +39,11 @@ export async function extractFiles(source: Source, options: ExtractOptions): Pro
 }
 
 async function extractPak(source: PakSource, work: Extraction): Promise<void> {
-  const { result, options } = work;
+  const { result, failures, options } = work;
   const { to, raw = false, threads, signal } = options;
   const parted = new PartedFiles(work.folder);
   const failed: (ExtractFailure & { index: number })[] = [];
+  const found = new BoundedRows(failed, (failure) => [failure.code, failure]);
   try {
     const { tasks, names } = await planPak(source, work, raw ? undefined : parted);
     const onResult = (task: PakTask, done: PakTaskResult): void => {
@@ -47,7 +51,7 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
       if (whole === undefined) return;
       const { bytes, problem, unsure } = whole;
       const name = names.get(task.index) ?? '';
-      if (problem !== undefined) failed.push({ index: task.index, name, ...problem });
+      if (problem !== undefined) found.add({ index: task.index, name, ...problem });
       else {
         result.files += 1;
         result.bytes += bytes;
@@ -61,7 +65,7 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
   }
   // Threads end in any order; reports should not.
   failed.sort((a, b) => a.index - b.index);
-  for (const { name, code, message, hint } of failed) result.failed.push({ name, code, message, hint });
+  for (const { index, ...failure } of failed) failures.add(failure);
 }
 
 /** The tasks of an extraction, and the names of their entries by number. */
@@ -70,7 +74,7 @@ async function planPak(
   work: Extraction,
   parted: PartedFiles | undefined,
 ): Promise<{ tasks: PakTask[]; names: Map<number, string> }> {
-  const { options, result } = work;
+  const { options, failures } = work;
   const tasks: PakTask[] = [];
   const names = new Map<number, string>();
   let bytes = 0;
@@ -85,7 +89,7 @@ async function planPak(
       const task = { index, size, path };
       tasks.push(...(parted?.split(source.pak, row, task) ?? [task]));
     } catch (thrown) {
-      addFailure(result, name, storeError(thrown, work.folder.root));
+      addFailure(failures, name, storeError(thrown, work.folder.root));
       continue;
     }
     names.set(index, name);

@@ -2,16 +2,16 @@ import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
 import { codeOf, isPakratError } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
+import { BoundedRows, type CountedRow } from '../../core/tables/bounded-rows.ts';
 import { storeError } from '../../files/durable.ts';
 import { type OutputFolder, writeOutput } from '../../files/output/output-folder.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import type { ChosenFile, OutputChoice } from './chosen-files.ts';
 
-/** A file that was not written, and why. */
-export interface ExtractFailure {
+/** A file that was not written, and why; after the first ten thousand a row may stand for several. */
+export interface ExtractFailure extends CountedRow {
   name: string;
   code: string;
-  message: string;
   /** The name of the key that is missing. */
   key?: string;
   /** What to do next, where that is known. */
@@ -46,6 +46,8 @@ export interface Extraction {
   source: Source;
   folder: OutputFolder;
   result: ExtractResult;
+  /** Those of the result. */
+  failures: BoundedRows<ExtractFailure>;
   options: ExtractOptions;
   read: (entry: SourceEntry) => AsyncIterable<Uint8Array>;
 }
@@ -70,18 +72,23 @@ export function claimPath(
 }
 
 /** Tells of a file that is not written, which is done with it. @throws as {@link addFailure} */
-export function refuse({ result, options }: Extraction, name: string, error: unknown): void {
-  addFailure(result, name, error);
+export function refuse({ failures, options }: Extraction, name: string, error: unknown): void {
+  addFailure(failures, name, error);
   options.onFile?.(0);
 }
 
+/** Failures as they come. Of very many those that lack the same key share a row, and those of a kind. */
+export function failureRows(list: ExtractFailure[]): BoundedRows<ExtractFailure> {
+  return new BoundedRows(list, (failure) => [`${failure.code} ${failure.key ?? ''}`, failure]);
+}
+
 /** Tells of a file that failed. @throws the error itself where it ends the whole extraction */
-export function addFailure(result: ExtractResult, name: string, error: unknown): void {
+export function addFailure(failures: BoundedRows<ExtractFailure>, name: string, error: unknown): void {
   const code = codeOf(error);
   if (!isPakratError(error) || code === 'E_STORE_FULL' || code === 'E_ABORTED') throw error;
   const { keyName } = error.data ?? {};
   const failure = { name, code: error.code, message: error.message, hint: error.hint };
-  result.failed.push(typeof keyName === 'string' ? { ...failure, key: keyName } : failure);
+  failures.add(typeof keyName === 'string' ? { ...failure, key: keyName } : failure);
 }
 
 /** Counts a file among those that may be wrong. */

@@ -4,7 +4,7 @@ import { addAll } from '../../core/tables/add-all.ts';
 import { countEntries, eachEntry, entryAt, shareDirectory } from '../../paks/many-entries.ts';
 import type { Pak, VerifyWork } from '../../paks/pak.ts';
 import { usefulThreads } from '../../threads/thread-pool.ts';
-import type { VerifyProblem, VerifyResult } from '../../verify/verify-result.ts';
+import { problemRows, type VerifyProblem, type VerifyResult } from '../../verify/verify-result.ts';
 import { PakPool, type PakPoolHooks } from './pak-pool.ts';
 import type { PakSource } from './pak-source.ts';
 import { type PakJob, type PakTask, pakTaskRunner } from './pak-tasks.ts';
@@ -109,14 +109,15 @@ export async function verifyPak(source: PakSource, options: VerifyOptions = {}):
   const tasks = new CheckTasks(pak);
   options.onPlan?.(tasks.count, tasks.bytes);
   const nameOf = (index: number): string => entryAt(pak, index)?.name ?? '';
-  const found: (VerifyProblem & { index: number })[] = [];
+  const found: VerifyProblem[] = [];
+  const problems = problemRows(found);
   await runPakTasks(source, { kind: 'verify', decode: options.decode }, tasks, {
     threads: options.threads,
     signal: options.signal,
     onResult({ index }, { bytes, problem, unsure, unproven }) {
       result.checked.entries += 1;
       result.checked.bytes += bytes;
-      if (problem !== undefined) found.push({ name: nameOf(index), index, ...problem });
+      if (problem !== undefined) problems.add({ name: nameOf(index), index, ...problem });
       if (unsure === true) {
         result.unsure ??= [];
         result.unsure.push(nameOf(index));
@@ -132,7 +133,7 @@ export async function verifyPak(source: PakSource, options: VerifyOptions = {}):
   // Threads end in any order; reports should not.
   addAll(
     result.bad,
-    found.sort((a, b) => a.index - b.index),
+    found.sort((a, b) => (a.index ?? 0) - (b.index ?? 0)),
   );
   return result;
 }

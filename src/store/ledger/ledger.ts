@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { asBuffer } from '../../core/bytes.ts';
 import { readOwn } from '../../files/read-at.ts';
-import { mergeSpans, type Span } from '../spans.ts';
+import { mergeSpans, type Span, subtractSpans } from '../spans.ts';
 import { hostsOfJson, jsonOfHosts } from './host-list.ts';
 import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
 import { Keeping } from './keeping.ts';
@@ -236,15 +236,14 @@ export class Ledger {
       this.#db.run('INSERT INTO spans VALUES (?, ?, ?)', id, start, end);
     }
   }
-  /** Forgets that [start, end) of an object is held, because its bytes were found to be wrong. A complete object becomes a partial one. */
-  removeSpan(path: string, start: number, end: number): void {
-    const spans = this.spans(path);
+  /**
+   * Forgets that spans of an object are held, because its bytes were found to be wrong. A complete object becomes a partial one, also where there is nothing
+   * to forget, and spans that overlap are put in order.
+   */
+  removeSpans(path: string, wrong: readonly Span[]): void {
+    const left = subtractSpans(mergeSpans(this.spans(path)), wrong);
     this.#db.run('UPDATE objects SET complete = 0, size = NULL WHERE path = ?', path);
     this.#db.run('DELETE FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?)', path);
-    const left = spans.flatMap((span) => [
-      { start: span.start, end: Math.min(span.end, start) },
-      { start: Math.max(span.start, end), end: span.end },
-    ]);
     this.addSpans(path, left);
   }
   /** Says that an object which is held whole does not lie in its place any more: its spans are all of it. */

@@ -209,7 +209,7 @@ describe('hard links', () => {
     const opened = openStore(store, { create: false });
     const paths = [...archives.slice(1), ...loose].map((path) => `tpr/wow/${path}`);
     opened.files.withdraw(paths, () => {
-      for (const path of paths) opened.ledger.removeSpan(path, 0, 40_000);
+      for (const path of paths) opened.ledger.removeSpans(path, [{ start: 0, end: 40_000 }]);
     });
     for (const path of paths) {
       const file = opened.file(path);
@@ -296,7 +296,7 @@ describe('another store', () => {
     const { decodeBlteHeader } = await import('../../../src/formats/blte/header.ts');
     const bytes = new Uint8Array(fs.readFileSync(join(from, path)));
     const { headerSize } = decodeBlteHeader(bytes);
-    opened.files.withdraw([path], () => opened.ledger.removeSpan(path, headerSize, size));
+    opened.files.withdraw([path], () => opened.ledger.removeSpans(path, [{ start: headerSize, end: size }]));
     fs.truncateSync(opened.file(path), headerSize);
     opened.close();
     const store = fresh('store');

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const entries = [...decodeArchiveIndex(readFileSync(join(folder, `${archive}.index`)))];
   const middle = entries.sort((a, b) => a.offset - b.offset)[entries.length >> 1]!;
   gone = { start: middle.offset, end: middle.offset + middle.size };
-  store.files.withdraw([archive], () => store.ledger.removeSpan(archive, gone.start, gone.end));
+  store.files.withdraw([archive], () => store.ledger.removeSpans(archive, [{ start: gone.start, end: gone.end }]));
   server = await startServer(session, { port: 0 });
 });
 afterAll(async () => {
@@ -94,7 +94,7 @@ test('a loose object that is held in part has the size that the list of loose ob
   );
   if (loose === undefined) throw new Error('the build has no loose object');
   const bytes = readFileSync(join(folder, loose));
-  store.files.withdraw([loose], () => store.ledger.removeSpan(loose, 20, bytes.length));
+  store.files.withdraw([loose], () => store.ledger.removeSpans(loose, [{ start: 20, end: bytes.length }]));
   const answer = await get(loose, { range: 'bytes=4-19' });
   expect([answer.status, await bytesOf(answer)]).toEqual([206, bytes.subarray(4, 20)]);
   expect(answer.headers.get('content-range')).toBe(`bytes 4-19/${bytes.length}`);

@@ -55,6 +55,10 @@ describe('a tar of a build', () => {
     expect(here.read.size).toBe(here.result.files + here.result.failed.length);
     expect([...threads.read]).toEqual(expect.arrayContaining(here.result.failed.map(({ name }) => name)));
     expect(threads.read.size).toBeLessThan(here.result.failed.length + 10);
+    const locked = here.result.failed.filter(({ code }) => code === 'E_KEY_MISSING');
+    expect(locked.length).toBeGreaterThan(0);
+    // By it files are told together.
+    for (const { key } of locked) expect(key).toMatch(/^[0-9A-F]{16}$/i);
   });
 
   test('is made so by one thread on a machine with one core', async () => {

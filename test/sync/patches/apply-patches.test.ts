@@ -313,11 +313,8 @@ describe('a sync with patches', () => {
     const { patches: plan } = await planB(at);
     const inArchive = plan!.choices.filter(({ source }) => !source.loose);
     const [gone, rotten] = [inArchive[0]!, inArchive[1]!];
-    at.store.ledger.removeSpan(
-      objectPath(gone.source.object),
-      gone.source.offset,
-      gone.source.offset + gone.source.size,
-    );
+    const { object, offset: start, size: goneSize } = gone.source;
+    at.store.ledger.removeSpans(objectPath(object), [{ start, end: start + goneSize }]);
     const { file, offset } = at.build.objects.open(rotten.source);
     const fd = fs.openSync(file, 'r+');
     const last = offset + rotten.source.size - 1;

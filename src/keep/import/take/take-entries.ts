@@ -83,12 +83,12 @@ function isLocked(run: ImportRun, { name, entries }: EntryWork): boolean {
 }
 
 /** Damage is told, and what cannot be looked at for want of a key, or is gone by now. @throws what is neither */
-export function tellWrong({ report }: ImportRun, path: string, error: unknown): void {
+export function tellWrong(run: ImportRun, path: string, error: unknown): void {
   const isUnknown = codeOf(error) === 'E_KEY_MISSING' || codeOf(error) === 'E_NOT_FOUND';
   if (!isPakratError(error) || !(isUnknown || isDamage(error))) throw error;
   const { code, message, hint } = error as PakratError;
-  if (isUnknown) report.unknown.push({ name: path, message: `${message}. ${hint ?? ''}`.trimEnd() });
-  else report.damaged.push({ name: path, code, message });
+  if (isUnknown) run.report.unknown.push({ name: path, message: `${message}. ${hint ?? ''}`.trimEnd() });
+  else run.damaged.add({ name: path, code, message });
 }
 
 /** Entries of an object that are taken together. */
@@ -182,7 +182,7 @@ function tell(
   addAmount(report.taken, { entries: right === entry.size && !loose ? 1 : 0, bytes: right });
   if (right === entry.size) return;
   if (entry.held < entry.size) lack(run, entry.size - right);
-  else if (problem !== undefined) report.damaged.push({ name: loose ? path : `${path} ${entry.ekey}`, ...problem });
+  else if (problem !== undefined) run.damaged.add({ name: loose ? path : `${path} ${entry.ekey}`, ...problem });
 }
 
 function tellUnread(run: ImportRun, { name, entries, open }: EntryWork): void {
