@@ -1,7 +1,7 @@
 import type { PagedIndex } from '../../builds/indices/paged-index.ts';
 import { toHex, viewOf } from '../../core/bytes.ts';
 import { sortInPlace } from '../../core/sorting/sort-records.ts';
-import { largeBytes } from '../../core/tables/large-bytes.ts';
+import { giveBack, largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { wantedPriority, wantedStride } from './wanted.ts';
@@ -70,6 +70,11 @@ export class PlacedEntries {
   ekey(row: number): string {
     const at = this.keyOffset(row);
     return toHex(this.#rows.bytes.subarray(at, at + keySize));
+  }
+
+  /** Gives the memory back: of what is in archives nothing may be asked any more, nor the targets of what was planned from it. */
+  giveBack(): void {
+    giveBack(this.#rows.bytes);
   }
 }
 

@@ -28,7 +28,8 @@ export async function countBuilds(
     try {
       const { build, fetcher, close } = await opener.open(row, { offline: true });
       try {
-        const { plan } = await planSync(fetcher, build, choice);
+        const { plan, placed } = await planSync(fetcher, build, choice);
+        placed.giveBack();
         ledger.setProgress(product, buildConfig, { selection, wanted: plan.wanted, held: plan.held });
       } finally {
         await close();
