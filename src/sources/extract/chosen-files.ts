@@ -137,7 +137,7 @@ async function* inBatches<Item>(lists: AsyncIterable<readonly Item[]>, size: num
 }
 
 /** The parts of a name that its output name has. */
-interface OutputNaming {
+export interface OutputNaming {
   /** Parts that are taken off the front; a name that has no more parts than that is left out. */
   strip?: number | undefined;
   /** Only the last part is kept. */

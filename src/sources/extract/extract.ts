@@ -20,6 +20,7 @@ import {
   type ExtractResult,
   failureRows,
 } from './extraction.ts';
+import { PakFiles } from './pak-files.ts';
 
 export type { ExtractOptions, ExtractResult } from './extraction.ts';
 
@@ -45,12 +46,12 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
   const failed: (ExtractFailure & { index: number })[] = [];
   const found = new BoundedRows(failed, (failure) => [failure.code, failure]);
   try {
-    const { tasks, names } = await planPak(source, work, raw ? undefined : parted);
+    const files = await planPak(source, work, raw ? undefined : parted);
     const onResult = (task: PakTask, done: PakTaskResult): void => {
       const whole = task.part === undefined ? done : parted.add(task, done);
       if (whole === undefined) return;
       const { bytes, problem, unsure } = whole;
-      const name = names.get(task.index) ?? '';
+      const name = problem === undefined && unsure !== true ? '' : files.nameOf(task.index);
       if (problem !== undefined) found.add({ index: task.index, name, ...problem });
       else {
         result.files += 1;
@@ -59,7 +60,7 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
       }
       options.onFile?.(bytes);
     };
-    await runPakTasks(source, { kind: 'extract', to, raw }, tasks, { threads, signal, onResult });
+    await runPakTasks(source, { kind: 'extract', to, raw }, files, { threads, signal, onResult });
   } finally {
     parted.discard();
   }
@@ -68,34 +69,26 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
   for (const { index, ...failure } of failed) failures.add(failure);
 }
 
-/** The tasks of an extraction, and the names of their entries by number. */
-async function planPak(
-  source: PakSource,
-  work: Extraction,
-  parted: PartedFiles | undefined,
-): Promise<{ tasks: PakTask[]; names: Map<number, string> }> {
+/** The files of an extraction; what each is to be called is claimed. */
+async function planPak(source: PakSource, work: Extraction, parted: PartedFiles | undefined): Promise<PakFiles> {
   const { options, failures } = work;
-  const tasks: PakTask[] = [];
-  const names = new Map<number, string>();
-  let bytes = 0;
+  const files = new PakFiles(source.pak, options);
   let [named, leftOut] = [0, 0];
   for await (const { index, name, size, row } of selectFiles<PakSourceEntry>(source, options)) {
-    const output = names.has(index) ? undefined : outputName(name, options);
-    if (output !== undefined) named += 1;
-    else if (!names.has(index)) leftOut += 1;
+    if (files.has(index)) continue;
+    const output = outputName(name, options);
+    if (output === undefined) leftOut += 1;
+    else named += 1;
     const path = output === undefined ? undefined : claimPath(work, { name, index }, output);
     if (path === undefined) continue;
     try {
       const task = { index, size, path };
-      tasks.push(...(parted?.split(source.pak, row, task) ?? [task]));
+      files.add(task, parted?.split(source.pak, row, task) ?? [task]);
     } catch (thrown) {
       addFailure(failures, name, storeError(thrown, work.folder.root));
-      continue;
     }
-    names.set(index, name);
-    bytes += size;
   }
   if (named === 0 && leftOut > 0 && options.strip) throw nothingLeft(options);
-  options.onPlan?.(names.size, bytes);
-  return { tasks, names };
+  options.onPlan?.(files.count, files.bytes);
+  return files;
 }

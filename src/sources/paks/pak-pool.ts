@@ -49,12 +49,22 @@ export class PakPool {
 
   /** Does a job with some entries. @throws E_ABORTED, what ends a job (E_STORE_FULL), and what is a bug */
   run(order: PakOrder, tasks: Iterable<PakTask>, hooks: PakPoolHooks): Promise<void> {
-    return this.#pool.run(order, batchesOf(tasks, order.job.kind === 'verify' ? checkLimits : usualLimits), hooks);
+    const batches =
+      order.job.kind === 'verify' ? batchesOf(tasks, checkLimits) : plainBatches(batchesOf(tasks, usualLimits));
+    return this.#pool.run(order, batches, hooks);
   }
 
   end(): Promise<void> {
     return this.#pool.end();
   }
+}
+
+/** Tasks as they travel: the path of one may be made only now. */
+function* plainBatches(batches: Iterable<PakTask[]>): Generator<PakTask[]> {
+  for (const batch of batches)
+    yield batch.map(({ index, size, path, part }) =>
+      part === undefined ? { index, size, path } : { index, size, path, part },
+    );
 }
 
 function resultsOf({ bytes, odd }: PakBatchDone): PakTaskResult[] {
