@@ -3,6 +3,7 @@ import { isNotFound, PakratError, throwIfAborted, valueUnless } from '../core/er
 import { fold, hasGlob, nameMatcher } from '../core/glob.ts';
 import { compareNames } from '../core/names/name-order.ts';
 import { type Folder, folderOf, isFolderName } from './folders.ts';
+import { SortedRows } from './names/sorted-rows.ts';
 import type { RegexSearch } from './regex-search.ts';
 import { neededBy } from './select.ts';
 import type { ListHints, Source, SourceEntry } from './source.ts';
@@ -160,20 +161,24 @@ async function* inNameOrder(
     else for await (const row of source.list(matches, hints)) yield [row];
     return;
   }
-  const rows: SourceEntry[] = [];
-  const firsts = new Map<string, SourceEntry>();
-  for await (const batch of batchesOf(source, matches, hints)) {
-    await breathe(signal);
-    for (const entry of batch) {
-      const row = takes(entry.name);
-      const first = row === undefined || row === entry.name ? entry : firsts.get(row);
-      if (first === entry) rows.push(entry);
-      else if (row !== undefined && (first === undefined || compareNames(entry.name, first.name) < 0))
-        firsts.set(row, entry);
+  const rows = new SortedRows(source);
+  try {
+    const firsts = new Map<string, SourceEntry>();
+    for await (const batch of batchesOf(source, matches, hints)) {
+      await breathe(signal);
+      for (const entry of batch) {
+        const row = takes(entry.name);
+        const first = row === undefined || row === entry.name ? entry : firsts.get(row);
+        if (first === entry) rows.add(entry);
+        else if (row !== undefined && (first === undefined || compareNames(entry.name, first.name) < 0))
+          firsts.set(row, entry);
+      }
     }
+    for (const entry of firsts.values()) rows.add(entry);
+    yield* rows.batches();
+  } finally {
+    rows.close();
   }
-  for (const entry of firsts.values()) rows.push(entry);
-  yield rows.sort((a, b) => compareNames(a.name, b.name));
 }
 
 /** The rows of a source many at a time, whether or not it lists them so. */

@@ -57,6 +57,8 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
    * Every file whose name `matches`, in the source's own order. Another listing asks about the same names in the same order.
    */
   list(matches: (name: string) => boolean, hints?: ListHints): Listing<Entry>;
+  /** The row that has a number, made anew, where rows need not be kept for it. */
+  rowAt?(index: number): Entry;
   /** As {@link list}, many rows at a time, where that spares waiting for each. */
   listBatches?(matches: (name: string) => boolean, hints?: ListHints): AsyncIterable<readonly Entry[]>;
   /** One file by name. @throws E_NOT_FOUND with what to try */

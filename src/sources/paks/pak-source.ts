@@ -1,6 +1,6 @@
 import { PakratError } from '../../core/errors.ts';
 import { countEntries, eachEntry, entryAt } from '../../paks/many-entries.ts';
-import { isUnsure, type Pak, type PakEntry } from '../../paks/pak.ts';
+import { isUnsure, noEntry, type Pak, type PakEntry } from '../../paks/pak.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import { pakMissingKeys } from './pak-missing-keys.ts';
 import type { PakPool, ThreadedPak } from './pak-pool.ts';
@@ -54,6 +54,11 @@ export function pakSource(
         batch = [];
       }
       yield batch;
+    },
+    rowAt(index) {
+      const row = entryAt(pak, index);
+      if (row === undefined) throw noEntry(index);
+      return new Row(row, row.name);
     },
     async get(name) {
       const row = pak.find(name) ?? rowByIndex(pak, name);
