@@ -100,12 +100,16 @@ const mostTogether = 50_000;
 /** Damage in parts that are mended one after the other. */
 function* parts(damages: readonly FetchedDamage[]): Generator<FetchedDamage[]> {
   let part: FetchedDamage[] = [];
+  let count = 0;
   for (const damage of damages) {
-    if (part.length > 0 && countDamage([...part, damage]) > mostTogether) {
+    const more = countDamage([damage]);
+    if (part.length > 0 && count + more > mostTogether) {
       yield part;
       part = [];
+      count = 0;
     }
     part.push(damage);
+    count += more;
   }
   if (part.length > 0) yield part;
 }

@@ -26,8 +26,8 @@ export class VerifyRun {
   /** Paths of objects that turned out to be none. */
   readonly withdrawn = new Set<string>();
   readonly #problems = problemRows(this.result.bad);
-  /** Those of the archive that is looked at, which are forgotten together. */
-  #entries: DamagedEntries | undefined;
+  /** Entries of one archive that the ledger still holds: they are forgotten together. */
+  #waiting: DamagedEntries | undefined;
   readonly #store: Store;
   readonly #signal: AbortSignal | undefined;
   readonly #onChecked: (bytes: number) => void;
@@ -49,6 +49,7 @@ export class VerifyRun {
         if (problem !== undefined) this.tell(problem);
         if (damage !== undefined) this.#forget(damage, problem !== undefined);
         if (damaged !== undefined) this.#takeEntries(damaged.object, damaged.entries);
+        else this.#forgetEntries();
         if (unchecked !== undefined) this.unchecked.set(unchecked.name, unchecked);
         this.#onChecked(checked.bytes);
         await breathe(this.#signal);
@@ -85,18 +86,19 @@ export class VerifyRun {
       // It is named in front already.
       this.tell({ name: `${path} ${ekey}`, code, message: hash === ekey ? message.slice(named?.length) : message });
     }
-    if (this.#entries?.object.path !== path) {
-      this.#forgetEntries();
-      this.#entries = { kind: 'entries', object, spans: [], count: 0, bytes: 0 };
-      this.damages.push(this.#entries);
-    }
-    addEntries(this.#entries, entries);
+    if (this.#waiting?.object.path !== path) this.#forgetEntries();
+    this.#waiting ??= noEntries(object);
+    addEntries(this.#waiting, entries);
+    const last = this.damages.at(-1);
+    const known = last?.kind === 'entries' && last.object.path === path ? last : noEntries(object);
+    if (known !== last) this.damages.push(known);
+    addEntries(known, entries);
   }
 
   #forgetEntries(): void {
-    const entries = this.#entries;
-    this.#entries = undefined;
-    if (entries !== undefined && this.#store.writable) forgetDamage(this.#store, [entries]);
+    const waiting = this.#waiting;
+    this.#waiting = undefined;
+    if (waiting !== undefined && this.#store.writable) forgetDamage(this.#store, [waiting]);
   }
 
   /** What follows may ask for an object. */
@@ -105,4 +107,8 @@ export class VerifyRun {
     if (isTold) this.damages.push(damage);
     if (this.#store.writable) forgetDamage(this.#store, [damage]);
   }
+}
+
+function noEntries(object: KnownObject): DamagedEntries {
+  return { kind: 'entries', object, spans: [], count: 0, bytes: 0 };
 }
