@@ -5,14 +5,12 @@
  */
 
 import * as fs from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isNotFound, PakratError, resultUnless } from '../core/errors.ts';
 import { compareNames } from '../core/names/name-order.ts';
 import { addAll } from '../core/tables/add-all.ts';
 import { folderEntries } from './read-at.ts';
-import { SortedTexts } from './sorted/sorted-texts.ts';
-import { clearDeadTemporaries } from './temporary.ts';
+import { sortedInSystemFolder } from './sorted/sorted-texts.ts';
 
 /** Why a walk passes something over: its name is not UTF-8, or it is no file, as a pipe and a link that leads to none are. */
 export type WhyNot = 'unnamed' | 'no file';
@@ -111,9 +109,7 @@ function* entriesByName(folder: string, largeUnsorted: boolean): Generator<Named
 }
 
 function* sortedOnDisk(first: NamedEntry[], rest: Iterable<fs.Dirent>): Generator<NamedEntry> {
-  // What a killed run left there.
-  clearDeadTemporaries(tmpdir());
-  const sorted = new SortedTexts(tmpdir(), '.pakrat-');
+  const sorted = sortedInSystemFolder();
   try {
     for (const { own, kind } of first.splice(0)) sorted.add(own, Uint8Array.of(kind));
     for (const entry of rest) sorted.add(entry.name, Uint8Array.of(kindOf(entry)));

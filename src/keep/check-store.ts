@@ -55,25 +55,26 @@ export interface StoreCheck {
 }
 
 /** Checks parts of a store, step by step. Nothing is changed; to stop asking stops the check. */
-export async function* checkStore(check: StoreCheck): AsyncGenerator<Finding> {
-  for await (const finding of allFindings(check))
-    if (isStillSo(check.store, finding)) yield stillSo(check.store, finding);
+export function checkStore(check: StoreCheck): AsyncGenerator<Finding> {
+  return claimedStill(check.store, allFindings(check));
 }
 
-/** True unless the ledger does not claim any more what was found wrong: it was given back meanwhile. */
-function isStillSo({ ledger }: Store, { damage, unchecked }: Finding): boolean {
-  if (unchecked !== undefined) return ledger.spans(unchecked.name).length > 0;
-  return damage?.kind !== 'object' || ledger.completeSize(damage.object.path) !== undefined;
+/** Findings but for what the ledger does not claim any more: it was given back meanwhile. */
+async function* claimedStill({ ledger }: Store, findings: AsyncIterable<Finding>): AsyncGenerator<Finding> {
+  for await (const finding of findings) {
+    const { damage, damaged, unchecked } = finding;
+    if (unchecked !== undefined && ledger.spans(unchecked.name).length === 0) continue;
+    if (damage?.kind === 'object' && ledger.completeSize(damage.object.path) === undefined) continue;
+    yield damaged === undefined ? finding : { ...finding, damaged: claimedOf(ledger, damaged) };
+  }
 }
 
-/** A finding with those damaged entries alone that the ledger still claims. */
-function stillSo({ ledger }: Store, finding: Finding): Finding {
-  if (finding.damaged === undefined) return finding;
-  const { object, entries } = finding.damaged;
+/** Those damaged entries that the ledger claims; undefined for none. */
+function claimedOf(ledger: Store['ledger'], { object, entries }: NonNullable<Finding['damaged']>): Finding['damaged'] {
   const end = entries.reduce((last, entry) => Math.max(last, entry.end), 0);
   const claimed = mergeSpans(ledger.spansWithin(object.path, entries[0]?.offset ?? 0, end));
   const left = entries.filter((entry) => touches(claimed, entry.start, entry.end));
-  return { ...finding, damaged: left.length === 0 ? undefined : { object, entries: left } };
+  return left.length === 0 ? undefined : { object, entries: left };
 }
 
 /** Configs and indices come first, for they say what the others are. */
@@ -123,9 +124,8 @@ async function* checkInThreads(started: ProofPool | undefined, check: StoreCheck
 }
 
 /** Checks the archives alone, for those whose index was not there the first time. */
-export async function* checkArchivesAgain(check: StoreCheck): AsyncGenerator<Finding> {
-  const findings = checkArchives(check, bufferOnce());
-  for await (const finding of findings) if (isStillSo(check.store, finding)) yield stillSo(check.store, finding);
+export function checkArchivesAgain(check: StoreCheck): AsyncGenerator<Finding> {
+  return claimedStill(check.store, checkArchives(check, bufferOnce()));
 }
 
 /** The error of an object that cannot be looked into for want of its key; undefined for others. */

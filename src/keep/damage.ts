@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { addAll } from '../core/tables/add-all.ts';
 import { clearWay } from '../store/clear-way.ts';
 import { removeDerived } from '../store/derived/derived-file.ts';
 import type { Span } from '../store/spans.ts';
@@ -49,6 +50,13 @@ export function addEntries(damage: DamagedEntries, entries: readonly DamagedEntr
     if (last !== undefined && start === last.end) last.end = end;
     else damage.spans.push({ start, end });
   }
+}
+
+/** Adds others of the same archive, which lie behind them. */
+export function joinEntries(damage: DamagedEntries, { spans, count, bytes }: DamagedEntries): void {
+  damage.count += count;
+  damage.bytes += bytes;
+  addAll(damage.spans, spans);
 }
 
 /** Moves what is damaged out of its place, says in the ledger that damaged bytes are not held, then removes files that are of no use any more. */

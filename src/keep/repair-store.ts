@@ -59,6 +59,11 @@ export async function repairDamage(
 
 /** How much of damage is not held again: an object is one. */
 export function countLacking(store: Store, damage: FetchedDamage): number {
+  // Mostly nothing of it is held yet, and no index need be read.
+  if (damage.kind === 'entries') {
+    const held = store.ledger.spans(damage.object.path);
+    if (!damage.spans.some(({ start, end }) => touches(held, start, end))) return damage.count;
+  }
   const places = lackingPlaces(store, damage);
   // Without its index nobody knows.
   if (places === undefined) return damage.kind === 'entries' ? damage.count : 1;

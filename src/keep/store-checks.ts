@@ -9,6 +9,7 @@ import { entriesByOffset, rowsByOffset } from '../formats/indices/rows-by-offset
 import type { ObjectName } from '../store/layout.ts';
 import { heldUntil, type Span, spanBytes, subtractSpans } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
+import { batchesInOrder } from '../threads/batches.ts';
 import { type CheckedEntry, checkEntries } from '../verify/check-entries.ts';
 import type { HashBuffer } from '../verify/hash-buffer.ts';
 import type { UncheckedObject, VerifyProblem } from '../verify/verify-result.ts';
@@ -106,34 +107,28 @@ export async function* checkHeldEntries(
   const read = ({ ekey, offset }: ArchiveEntry, from: number, size: number): Uint8Array =>
     decrypt(readHeld(ahead, { ekey, offset: offset + from, size }), offset + from);
   try {
-    for await (const batch of checkEntries(heldEntries(entries, spans), read, { buffer, signal })) {
-      const bytes = batch.reduce((sum, { entry }) => sum + entry.held, 0);
-      yield { entries: batch.length, bytes, damages: batch.flatMap(damageOf) };
-    }
+    for await (const batch of checkEntries(heldEntries(entries, spans), read, { buffer, signal })) yield sumOf(batch);
   } finally {
     fs.closeSync(fd);
   }
 }
 
 /** Entries that are told together. */
-const goneAtOnce = 1024;
+const goneAtOnce = { tasks: 1024, bytes: Number.POSITIVE_INFINITY };
 
 /** What is to be said of entries whose file is not there. */
 function* goneEntries(entries: Iterable<HeldEntry>): Generator<CheckedEntries> {
   const problem = { code: 'E_INTEGRITY', message: 'its file is gone' };
-  let batch: CheckedEntries = { entries: 0, bytes: 0, damages: [] };
-  for (const entry of entries) {
-    batch.entries += 1;
-    batch.bytes += entry.held;
-    batch.damages.push(...damageOf({ entry, right: 0, problem }));
-    if (batch.entries < goneAtOnce) continue;
-    yield batch;
-    batch = { entries: 0, bytes: 0, damages: [] };
-  }
-  if (batch.entries > 0) yield batch;
+  for (const batch of batchesInOrder(entries, goneAtOnce))
+    yield sumOf(batch.map((entry) => ({ entry, right: 0, problem })));
 }
 
 type HeldEntry = ArchiveEntry & { held: number };
+
+function sumOf(batch: readonly CheckedEntry<HeldEntry>[]): CheckedEntries {
+  const bytes = batch.reduce((sum, { entry }) => sum + entry.held, 0);
+  return { entries: batch.length, bytes, damages: batch.flatMap(damageOf) };
+}
 
 /** None of one that is right. */
 function damageOf({ entry, right, problem }: CheckedEntry<HeldEntry>): DamagedEntry[] {

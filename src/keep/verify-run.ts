@@ -9,6 +9,7 @@ import {
   type DamagedEntries,
   type FetchedDamage,
   forgetDamage,
+  joinEntries,
   needsFetch,
 } from './damage.ts';
 import type { KnownObject } from './known-objects.ts';
@@ -87,18 +88,18 @@ export class VerifyRun {
       this.tell({ name: `${path} ${ekey}`, code, message: hash === ekey ? message.slice(named?.length) : message });
     }
     if (this.#waiting?.object.path !== path) this.#forgetEntries();
-    this.#waiting ??= noEntries(object);
+    this.#waiting ??= { kind: 'entries', object, spans: [], count: 0, bytes: 0 };
     addEntries(this.#waiting, entries);
-    const last = this.damages.at(-1);
-    const known = last?.kind === 'entries' && last.object.path === path ? last : noEntries(object);
-    if (known !== last) this.damages.push(known);
-    addEntries(known, entries);
   }
 
   #forgetEntries(): void {
     const waiting = this.#waiting;
+    if (waiting === undefined) return;
     this.#waiting = undefined;
-    if (waiting !== undefined && this.#store.writable) forgetDamage(this.#store, [waiting]);
+    if (this.#store.writable) forgetDamage(this.#store, [waiting]);
+    const last = this.damages.at(-1);
+    if (last?.kind === 'entries' && last.object.path === waiting.object.path) joinEntries(last, waiting);
+    else this.damages.push(waiting);
   }
 
   /** What follows may ask for an object. */
@@ -107,8 +108,4 @@ export class VerifyRun {
     if (isTold) this.damages.push(damage);
     if (this.#store.writable) forgetDamage(this.#store, [damage]);
   }
-}
-
-function noEntries(object: KnownObject): DamagedEntries {
-  return { kind: 'entries', object, spans: [], count: 0, bytes: 0 };
 }

@@ -33,12 +33,11 @@ export class BoundedRows<Row extends CountedRow> {
       return;
     }
     const [text, first] = this.#alike(row);
-    const known = this.#shared.get(text);
+    let known = this.#shared.get(text);
     if (known === undefined) {
-      const shared = { ...first, count: countRows([row]) };
-      this.#shared.set(text, { row: shared, message: row.message });
-      this.#rows.push(shared);
-      return;
+      known = { row: { ...first, count: 0 }, message: row.message };
+      this.#shared.set(text, known);
+      this.#rows.push(known.row);
     }
     known.row.count = countRows([known.row, row]);
     if (row.message !== known.message) known.row.message = `${known.message} (others differ)`;

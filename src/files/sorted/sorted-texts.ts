@@ -1,8 +1,10 @@
+import { tmpdir } from 'node:os';
 import { compareParts, u32At, writeU32 } from '../../core/bytes.ts';
 import { mergeSort } from '../../core/sorting/merge-sort.ts';
 import { giveBack } from '../../core/tables/large-bytes.ts';
 import { closeTemporary, inStore, openTemporary, type TemporaryFile, writeAll } from '../durable.ts';
 import { readInto } from '../read-at.ts';
+import { clearDeadTemporaries } from '../temporary.ts';
 
 /** Bytes that are sorted in memory before they go to disk, and bytes that are read of each such run at a time. */
 const runBytes = 1 << 23;
@@ -14,6 +16,12 @@ const headSize = 8;
 const spareBytes = 1 << 10;
 /** Up to here bytes are copied one by one. */
 const fewBytes = 128;
+
+/** Texts that are sorted in the system's folder for temporary files. What killed runs left there goes first. */
+export function sortedInSystemFolder(): SortedTexts {
+  clearDeadTemporaries(tmpdir());
+  return new SortedTexts(tmpdir(), '.pakrat-');
+}
 
 /** A text and what was put beside it: they hold until the next row is asked for. The views are made when they are asked for. */
 export interface SortedText {

@@ -51,12 +51,12 @@ async function extractPak(source: PakSource, work: Extraction): Promise<void> {
       const whole = task.part === undefined ? done : parted.add(task, done);
       if (whole === undefined) return;
       const { bytes, problem, unsure } = whole;
-      const name = problem === undefined && unsure !== true ? '' : files.nameOf(task.index);
-      if (problem !== undefined) found.add({ index: task.index, name, ...problem });
+      const { index } = task;
+      if (problem !== undefined) found.add({ index, name: files.nameOf(index), ...problem });
       else {
         result.files += 1;
         result.bytes += bytes;
-        if (unsure === true) addUnsure(result, name);
+        if (unsure === true) addUnsure(result, files.nameOf(index));
       }
       options.onFile?.(bytes);
     };

@@ -1,8 +1,6 @@
-import { tmpdir } from 'node:os';
 import { u32At, writeU32 } from '../../core/bytes.ts';
 import { compareNames } from '../../core/names/name-order.ts';
-import { SortedTexts } from '../../files/sorted/sorted-texts.ts';
-import { clearDeadTemporaries } from '../../files/temporary.ts';
+import { type SortedTexts, sortedInSystemFolder } from '../../files/sorted/sorted-texts.ts';
 import type { Source, SourceEntry } from '../source.ts';
 
 /** Rows that are kept in memory. */
@@ -28,9 +26,7 @@ export class SortedRows {
     }
     this.#few.push(row);
     if (this.#few.length <= fewRows || this.#rowAt === undefined) return;
-    // What a killed run left there.
-    clearDeadTemporaries(tmpdir());
-    this.#many = new SortedTexts(tmpdir(), '.pakrat-');
+    this.#many = sortedInSystemFolder();
     for (const known of this.#few.splice(0)) this.#put(this.#many, known);
   }
 

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync, statSync } from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { bytesSource } from '../../../src/core/byte-source.ts';
 import { concatBytes } from '../../../src/core/bytes.ts';
+import { PakratError } from '../../../src/core/errors.ts';
 import { openPak } from '../../../src/paks/index.ts';
 import type { ExtractResult } from '../../../src/sources/extract/extract.ts';
 import { tarFiles } from '../../../src/sources/extract/extract-tar.ts';
@@ -46,6 +47,19 @@ test('a header of more than 8 GiB says so in a pax record', () => {
   expect(header.toString('latin1')).toContain(`19 size=${size}\n`);
   const list = spawnSync('tar', ['tv'], { input: header, encoding: 'utf8' });
   expect(list.stdout).toContain(String(size));
+});
+
+test('a full disk ends a tar, and is no trouble of one file', async () => {
+  const source = pakSource(await openPak(bytesSource(quakePak([{ name: 'a.txt', content: 'a' }]))), 'x');
+  const full = new PakratError('E_STORE_FULL', 'no space left');
+  const read = async function* (): AsyncGenerator<Uint8Array> {
+    yield* [];
+    throw full;
+  };
+  const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
+  const pieces = tarFiles({ ...source, read }, { names: [] }, result);
+  await expect(pieces.next()).rejects.toBe(full);
+  expect(result.failed).toEqual([]);
 });
 
 test('unsafe names are left out of a tar, and named', async () => {
