@@ -23,5 +23,5 @@ const roomForYoung = () =>
 const keepYoungSmall = () => {
   if (roomForYoung() >= youngBytes) v8().setFlagsFromString('--semi-space-growth-factor=1');
 };
-if (/^(?:sync|listfile|publish)$/.test(process.argv[2])) setInterval(keepYoungSmall, 50).unref();
+if (/^(?:sync|listfile|publish)$/.test(process.argv[2])) setInterval(keepYoungSmall, 5).unref();
 require('../dist/program/run.js');

@@ -49,6 +49,8 @@ interface RangeFetch {
   kind: Extract<HealthKind, 'data' | 'patch'>;
   /** Times that one host is asked for the same thing; absent: as the settings say. */
   attemptsPerHost?: number;
+  /** Tell the ekeys of what failed. */
+  withKeys?: boolean;
   /** Called for each entry that is held to its end now, with its index in a job. */
   onEntry?: ((job: PackedJob, index: number) => void) | undefined;
   /** Called inside each commit with the bytes that it adds. */
@@ -178,7 +180,7 @@ export class Fetcher {
       } catch (error) {
         if (!isUnavailable(error)) throw error;
         const { code, message, hint } = error;
-        return [{ path: objectPath(name), keys: new Uint8Array(), code, message, hint }];
+        return [{ path: objectPath(name), code, message, hint }];
       }
     };
     return (await waitForAll(...names.map(bring))).flat();
@@ -196,7 +198,7 @@ export class Fetcher {
     const [known] = missing.flatMap(({ ekey }) => this.#failureOf(ekey) ?? []);
     const asked = missing.filter(({ ekey }) => this.#failureOf(ekey) === undefined);
     this.network?.ask(asked.reduce((sum, { size }) => sum + size, 0));
-    const failures = await this.fetchPlanned({ kind: 'data' }, (whole) => {
+    const failures = await this.fetchPlanned({ kind: 'data', withKeys: true }, (whole) => {
       const left = whole ? asked.filter((place) => !isHeld(this.store, place)) : asked;
       return entryJobs(this.store, left, { ...this.settings.planOptions, whole });
     });
@@ -210,7 +212,7 @@ export class Fetcher {
     return failed !== undefined && performance.now() - failed.time < failedMs ? failed.error : undefined;
   }
 
-  #remember({ code, message, hint, path, keys }: TransferFailure): PakratError {
+  #remember({ code, message, hint, path, keys = new Uint8Array() }: TransferFailure): PakratError {
     const ekeys = toHex(keys).match(/.{32}/g) ?? [];
     const error = new PakratError(code as ErrorCode, message, { hint, data: { object: path, ekeys } });
     if (this.#failed.size > mostFailed) this.#failed.clear();
@@ -250,7 +252,7 @@ export class Fetcher {
 
   async #transfer(fetch: RangeFetch, claimed: ClaimedJobs, jobs: Jobs): Promise<TransferFailure[]> {
     const network = this.#demandNetwork('data', {});
-    const { kind, onEntry, onHeld } = fetch;
+    const { kind, withKeys, onEntry, onHeld } = fetch;
     const { hosts, attemptsPerHost, signal } = await network.cdn();
     const failures = await transfer(claimed.take(this.#prepared(jobs)), {
       hosts,
@@ -258,6 +260,7 @@ export class Fetcher {
       jobs: this.settings.jobs,
       attemptsPerHost: fetch.attemptsPerHost ?? attemptsPerHost,
       kind,
+      withKeys,
       signal,
       onSpans: (path, spans) => this.#committer.add(path, spans, onHeld),
       onDone: (job, index) => {

@@ -118,7 +118,7 @@ async function unlistedContents(
   const pages = await encoding.damagedPages(signal);
   return pages.map(({ code, message }, i) => {
     const what = `encoding file ${config.encoding.ckey}: ${message}; what this page lists cannot be found`;
-    return { path: `${config.encoding.ckey} ${i}`, keys: new Uint8Array(), code, message: what };
+    return { path: `${config.encoding.ckey} ${i}`, code, message: what };
   });
 }
 

@@ -1,5 +1,5 @@
 import { formatError } from '../../core/errors.ts';
-import { largeBytes } from '../../core/tables/large-bytes.ts';
+import { giveBack, largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import {
   type DownloadEntry,
@@ -77,14 +77,18 @@ export class DownloadFile {
   *parts(): Generator<DownloadPart> {
     const { count, entrySize } = this.#layout;
     const memory = largeBytes(this.mostInPart * entrySize);
-    for (let first = 0; first < count; first += entriesAtOnce) {
-      const rows = memory.subarray(0, Math.min(entriesAtOnce, count - first) * entrySize);
-      this.#file.readInto(rows, this.#layout.entriesAt + first * entrySize);
-      yield { first, rows: new RecordTable(rows, entrySize) };
+    try {
+      for (let first = 0; first < count; first += entriesAtOnce) {
+        const rows = memory.subarray(0, Math.min(entriesAtOnce, count - first) * entrySize);
+        this.#file.readInto(rows, this.#layout.entriesAt + first * entrySize);
+        yield { first, rows: new RecordTable(rows, entrySize) };
+      }
+    } finally {
+      giveBack(memory);
     }
   }
 
-  /** All entries, as objects: for those who look at each for a while. */
+  /** All entries, as objects: for those who look at each for a while. An ekey is there until the next is asked for. */
   *entries(): Generator<DownloadEntry> {
     for (const { rows } of this.parts()) for (const row of rows) yield decodeDownloadEntry(row, this.#layout.shape);
   }

@@ -36,6 +36,11 @@ export function giveBack(...tables: readonly ArrayBufferView[]): void {
   );
 }
 
+/** As {@link giveBack}, of bytes that nobody else has a view of. Small ones are left: Node cuts them from a buffer that they share. */
+export function giveBackOwn(bytes: Uint8Array): void {
+  if (bytes.buffer.byteLength > Buffer.poolSize) giveBack(bytes);
+}
+
 /** Memory for one thing after the other: what was taken before is overwritten. */
 export class ReusedBytes {
   #memory = new Uint8Array(0);

@@ -1,7 +1,7 @@
 import type { DownloadFile, DownloadPart } from '../../builds/manifests/download-file.ts';
 import { breathe } from '../../core/breathe.ts';
 import { compareKeys, copyRecord, u32At, viewOf } from '../../core/bytes.ts';
-import { largeBytes } from '../../core/tables/large-bytes.ts';
+import { giveBack, largeBytes } from '../../core/tables/large-bytes.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
 import { downloadPriority, downloadSize } from '../../formats/manifests/download.ts';
@@ -43,6 +43,7 @@ async function eachEntry(
 ): Promise<void> {
   const dealt = new DealtEntries(download);
   for await (const part of partsOf(download, signal)) dealt.match(part, table, visit);
+  dealt.giveBack();
 }
 
 /** Entries of a part by the first bytes of their ekeys: copied, for each is looked at several times, and from one end of the part to the other is far. */
@@ -54,6 +55,11 @@ class DealtEntries {
     const stride = entrySize + numberSize;
     this.#entries = new RecordTable(largeBytes(mostInPart * stride), stride, mostInPart);
     this.#words = new Float64Array(mostInPart);
+  }
+
+  /** Gives the memory back: nothing is matched any more. */
+  giveBack(): void {
+    giveBack(this.#entries.bytes, this.#words);
   }
 
   match(part: DownloadPart, table: RecordTable, visit: OnMatch): void {
@@ -182,6 +188,7 @@ export async function amountsByTag(
     sizes.addUp();
     for (const { tag, amount } of amounts) sizes.addTo(amount, tag.mask, first);
   }
+  dealt?.giveBack();
   return amounts;
 }
 

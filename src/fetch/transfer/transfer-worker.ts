@@ -31,6 +31,7 @@ port.on('message', async (message: ToWorker) => {
     const { id, base } = message;
     const job = { ...message.job, targets: new RangeTargets(message.job.targets) };
     const result = await engine.run(job, base, (spans) => send({ type: 'spans', id, spans }));
+    job.targets.giveBack();
     sendCounts();
     send({ type: 'result', id, result });
   } else if (message.type === 'abort') {

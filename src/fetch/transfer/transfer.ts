@@ -16,6 +16,8 @@ export interface TransferOptions {
   jobs: number;
   attemptsPerHost: number;
   kind: HealthKind;
+  /** Tell the ekeys of what failed: there may be millions. */
+  withKeys?: boolean | undefined;
   signal?: AbortSignal | undefined;
   /** Called with spans of an object that are verified and on disk. */
   onSpans: (path: string, spans: Span[]) => void;
@@ -28,8 +30,8 @@ export interface TransferOptions {
 /** Entries that no host gave right, with the last reason. */
 export interface TransferFailure {
   path: string;
-  /** Ekeys of the entries, 16 bytes each: there may be millions. */
-  keys: Uint8Array;
+  /** Ekeys of the entries, 16 bytes each, where they were asked for. */
+  keys?: Uint8Array | undefined;
   code: string;
   message: string;
   hint?: string | undefined;
@@ -81,8 +83,10 @@ export async function transfer(jobs: Iterable<PackedJob>, options: TransferOptio
   return failures;
 }
 
+/** Runs a job, of whose targets nothing may be asked afterwards. */
 async function runJob(job: PackedJob, options: TransferOptions): Promise<TransferFailure | undefined> {
   let remaining = [job];
+  const targets = new Set([job.targets]);
   const ask = { kind: options.kind, what: job.path, attemptsPerHost: options.attemptsPerHost, signal: options.signal };
   try {
     await askHosts(options.hosts, ask, async (host) => {
@@ -114,6 +118,7 @@ async function runJob(job: PackedJob, options: TransferOptions): Promise<Transfe
         }
       }
       remaining = next;
+      for (const part of remaining) targets.add(part.targets);
       if (remaining.length > 0) {
         const what = `${host.base}/${job.path}: the answer was not complete`;
         throw error ?? new PakratError('E_NETWORK', what, { data: { progressed: hasProgressed() } });
@@ -122,9 +127,11 @@ async function runJob(job: PackedJob, options: TransferOptions): Promise<Transfe
     return undefined;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    const keys = concatBytes(remaining.map(({ targets }) => targets.keys));
+    const keys = options.withKeys === true ? concatBytes(remaining.map(({ targets }) => targets.keys)) : undefined;
     const { code, message, hint } = error as PakratError;
     return { path: job.path, keys, code, message, hint };
+  } finally {
+    for (const used of targets) used.giveBack();
   }
 }
 

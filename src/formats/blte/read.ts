@@ -8,6 +8,7 @@ import { inflatePieces } from '../../codecs/compression/inflate.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
 import { codeOf, formatError } from '../../core/errors.ts';
 import { md5Hasher, md5Hex } from '../../core/hash.ts';
+import { giveBackOwn } from '../../core/tables/large-bytes.ts';
 import { slicePieces } from '../../files/pieces.ts';
 import { expectKey } from '../check-md5.ts';
 import { type ChunkOptions, chunkName, decodeChunk, expectDigest, expectSize, maxDepth, unknownMode } from './chunk.ts';
@@ -167,7 +168,11 @@ async function* readChunk(read: ReadRange, expected: ExpectedChunk, keys: KeyRin
   const { encodedSize, decodedSize } = expected;
   const pieces = encodedPieces(read, expected);
   if (encodedSize <= wholeChunkSize && decodedSize !== undefined && decodedSize <= wholeChunkSize) {
-    for await (const encoded of pieces) yield* slices(decodeChunk(encoded, { ...expected, keys }));
+    for await (const encoded of pieces) {
+      const decoded = decodeChunk(encoded, { ...expected, keys });
+      yield* slices(decoded);
+      if (expected.isReused && decoded.buffer !== encoded.buffer) giveBackOwn(decoded);
+    }
     return;
   }
   try {

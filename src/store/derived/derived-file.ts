@@ -207,7 +207,8 @@ export class DerivedFile {
     const offset = first * this.pageSize;
     const size = Math.min(count * this.pageSize, this.size - offset);
     const isGiven = memory !== undefined && memory.length >= size;
-    const bytes = isGiven ? memory.subarray(0, size) : Buffer.allocUnsafe(size);
+    const make = count === 1 ? Buffer.allocUnsafe : largeBytes;
+    const bytes = isGiven ? memory.subarray(0, size) : make(size);
     this.#fill(bytes, offset);
     this.#check(bytes, first);
     if (count === 1 && !isGiven) this.#keepPage(first, bytes);

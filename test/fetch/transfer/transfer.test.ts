@@ -253,7 +253,7 @@ describe('hosts that lie', () => {
 describe('no host is right', () => {
   test('what is missing is named, the rest is held, and nobody is asked for ever', async () => {
     const lie = always({ kind: 'flip', offset: 20_000 });
-    const failures = await run(await startHosts(lie, lie), { attemptsPerHost: 2 });
+    const failures = await run(await startHosts(lie, lie), { attemptsPerHost: 2, withKeys: true });
     expect(failures).toHaveLength(objects.size);
     for (const failure of failures) {
       const { places } = objects.get(failure.path)!;

@@ -21,6 +21,7 @@ export async function writeLookups(file: string, base: string, temporary: string
   await writeSorted(`${base}.ids`, idRecords(ids), { stride: idStride, temporary });
   await breathe();
   await writeSorted(`${base}.named`, hashRecords(root, ids), { stride: hashStride, temporary });
+  giveBack(root.bytes, ids);
   writeDerived(`${base}.blocks`, Buffer.from(JSON.stringify(root.blocks)), temporary);
 }
 

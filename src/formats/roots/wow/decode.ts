@@ -1,6 +1,7 @@
 import { viewOf } from '../../../core/bytes.ts';
 import { formatError, PakratError } from '../../../core/errors.ts';
 import { ByteReader, repeatable } from '../../../core/reader.ts';
+import { largeWords } from '../../../core/tables/large-bytes.ts';
 import { canBeRead, type Format, startsWith } from '../../format.ts';
 import { ckeySize, hasHashes, hashSize, joinContentFlags, wowRootWhat } from './fields.ts';
 import type { WowRoot, WowRootBlock, WowRootForm, WowRootHeader, WowRootRow } from './layout.ts';
@@ -124,7 +125,7 @@ export const headerlessWowRootFormat: Format = {
 
 /** The file data id of every row, in row order. @throws E_FORMAT_RANGE when an id passes 2^32 − 1 */
 export function fillFileDataIds(root: WowRoot): Uint32Array {
-  const ids = new Uint32Array(root.rowCount);
+  const ids = largeWords(root.rowCount);
   const view = viewOf(root.bytes);
   for (const block of root.blocks) {
     let id = -1;
