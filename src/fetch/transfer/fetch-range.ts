@@ -59,6 +59,7 @@ export async function fetchRange(
   return {
     // Bytes that are not on disk are not verified, however right they were.
     verified: trouble === undefined && receiver !== undefined ? receiver.verified() : heldOf(job),
+    wrongBytes: receiver?.wrongBytes ?? 0,
     rangeServed: receiver?.rangeServed === true,
     error: plainError(trouble ?? errors[0]),
   };

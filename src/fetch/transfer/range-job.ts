@@ -27,6 +27,8 @@ export interface RangeJob extends PartialFile {
   allowWhole?: boolean;
   /** Other hosts can be asked: one that is far slower than others is given up. */
   hasAlternatives?: boolean;
+  /** Bytes of wrong entries to read past for what lies behind them. Absent: none, three in a row end the answer. */
+  patience?: number;
   /** The key that the object is encrypted with as a whole. */
   objectKey?: Uint8Array | undefined;
 }
@@ -35,6 +37,8 @@ export interface RangeJob extends PartialFile {
 export interface RangeResult {
   /** For each target the bytes from its start that are verified now. */
   verified: ArrayLike<number>;
+  /** Bytes of entries that came wrong. */
+  wrongBytes: number;
   /** The host answered a range as it was asked. */
   rangeServed: boolean;
   /** The first thing that was wrong with the host's answer, or that went wrong here. */

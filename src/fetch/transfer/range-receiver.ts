@@ -8,7 +8,7 @@ import type { RangeJob, RangeTarget } from './range-job.ts';
 import type { PackedJob } from './range-targets.ts';
 import type { SpanWriter } from './span-writer.ts';
 
-/** Wrong entries in a row after which the rest of an answer is not worth its bytes. */
+/** Wrong entries in a row after which the rest of an answer is not worth its bytes, unless there is patience for them. */
 const wrongInARow = 3;
 const adoptBytes = 1024 * 1024;
 /** Bytes of a file that are read at once to see where entries lie. */
@@ -62,8 +62,8 @@ function adoptFromDisk(
   }
 }
 
-/** What is known of an entry: nothing; something, by a verifier of its own; all of it is right, which was found out together with others. */
-const states = { untouched: 0, opened: 1, right: 2 };
+/** What is known of an entry: nothing; something, by a verifier of its own; all of it is right, which was found out together with others; none of it is. */
+const states = { untouched: 0, opened: 1, right: 2, wrong: 3 };
 
 /** Leads the bytes of an answer to the entries that they belong to. Bytes between entries are dropped, never written. Needs `close`. */
 export class RangeReceiver {
@@ -71,6 +71,8 @@ export class RangeReceiver {
   readonly start: number;
   /** The first thing that was wrong with an entry. */
   problem: unknown;
+  /** Bytes of entries that came wrong. */
+  wrongBytes = 0;
   /** The host answered a range as it was asked; for whoever reads its answer. */
   rangeServed = false;
   readonly #job: PackedJob;
@@ -213,7 +215,7 @@ export class RangeReceiver {
     }
     if (this.#stream.hasComplete && this.#writer.isDue) this.#stream.flush();
     this.#judge();
-    if (this.#mostWrong >= wrongInARow) throw this.problem;
+    if (this.#mostWrong >= wrongInARow && this.wrongBytes > (this.#job.patience ?? 0)) throw this.problem;
   }
 
   /**
@@ -292,10 +294,13 @@ export class RangeReceiver {
       const verifier = this.#verifiers.get(this.#judged);
       if (verifier?.failure !== undefined) {
         this.problem ??= verifier.failure;
+        this.wrongBytes += this.#job.targets.size(this.#judged);
         this.#wrong += 1;
         this.#mostWrong = Math.max(this.#mostWrong, this.#wrong);
+        this.#forget(this.#judged, verifier);
       } else if (verifier?.done === true) {
         this.#wrong = 0;
+        this.#states[this.#judged] = states.right;
         this.#verifiers.delete(this.#judged);
       } else if (!this.#impossible.has(this.#judged)) {
         return;
@@ -303,12 +308,19 @@ export class RangeReceiver {
     }
   }
 
+  /** Lets go of an entry that is wrong, none of which is right, and of which no more bytes come: there may be thousands. */
+  #forget(index: number, verifier: EntryVerifier): void {
+    if (index >= this.#current || verifier.verified > 0) return;
+    this.#states[index] = states.wrong;
+    this.#verifiers.delete(index);
+  }
+
   /** For each entry the bytes from its start that are verified. */
   verified(): Float64Array {
     const verified = new Float64Array(this.#states.length);
     for (let index = 0; index < verified.length; index++) {
       const open = this.#verifiers.get(index);
-      const isRight = this.#states[index] === states.right || (index < this.#judged && !this.#impossible.has(index));
+      const isRight = this.#states[index] === states.right;
       verified[index] = open !== undefined ? open.verified : isRight ? this.#job.targets.size(index) : 0;
     }
     return verified;

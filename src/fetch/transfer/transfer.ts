@@ -1,12 +1,14 @@
 import PQueue from 'p-queue';
 import { askHosts } from '../../cdn/hosts/ask-hosts.ts';
-import type { HealthKind, Hosts } from '../../cdn/hosts/hosts.ts';
+import type { HealthKind, Host, Hosts } from '../../cdn/hosts/hosts.ts';
 import { gotSomewhere } from '../../cdn/transport/crawl-watch.ts';
 import { concatBytes } from '../../core/bytes.ts';
 import { abortError, codeOf, type ErrorCode, isUnavailable, PakratError } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import type { Engine } from './engine.ts';
-import { type PackedJob, partOf } from './range-targets.ts';
+import { Patience } from './patience.ts';
+import type { RangeResult } from './range-job.ts';
+import { type PackedJob, partOf, type RangeTargets } from './range-targets.ts';
 
 /** The hosts and the engine that a transfer uses, and callbacks for what comes of it. */
 export interface TransferOptions {
@@ -49,6 +51,7 @@ const graceMs = 900;
 export async function transfer(jobs: Iterable<PackedJob>, options: TransferOptions): Promise<TransferFailure[]> {
   const queue = new PQueue({ concurrency: options.jobs });
   const failures: TransferFailure[] = [];
+  const patience = new Patience();
   let fatal: unknown;
   const stopped = (): boolean => fatal !== undefined || options.signal?.aborted === true;
   const stop = (): void => {
@@ -63,7 +66,7 @@ export async function transfer(jobs: Iterable<PackedJob>, options: TransferOptio
       if (stopped()) break;
       void queue.add(async () => {
         try {
-          const failure = await runJob(job, options);
+          const failure = await runJob(job, patience, options);
           if (failure !== undefined) failures.push(failure);
         } catch (error) {
           fatal ??= error;
@@ -84,54 +87,106 @@ export async function transfer(jobs: Iterable<PackedJob>, options: TransferOptio
 }
 
 /** Runs a job, of whose targets nothing may be asked afterwards. */
-async function runJob(job: PackedJob, options: TransferOptions): Promise<TransferFailure | undefined> {
-  let remaining = [job];
-  const targets = new Set([job.targets]);
-  const ask = { kind: options.kind, what: job.path, attemptsPerHost: options.attemptsPerHost, signal: options.signal };
+async function runJob(
+  job: PackedJob,
+  patience: Patience,
+  options: TransferOptions,
+): Promise<TransferFailure | undefined> {
+  const { hosts, kind, attemptsPerHost, signal } = options;
+  const run = new JobRun(job, patience, options);
   try {
-    await askHosts(options.hosts, ask, async (host) => {
-      if (options.hosts.noneKnowsRanges(options.kind) && job.allowWhole !== true) throw noRanges(job.path);
-      const next: PackedJob[] = [];
-      let error: PakratError | undefined;
-      const begun = performance.now();
-      let gained = 0;
-      const hasProgressed = (): boolean => gotSomewhere(gained, performance.now() - begun);
-      for (const part of remaining) {
-        const ask = { ...part, hasAlternatives: options.hosts.hasOthers(host, options.kind) };
-        const result = await options.engine.run(ask, host.base, (spans) => options.onSpans(part.path, spans));
-        let done = 0;
-        for (let index = 0; index < part.targets.length; index++) {
-          const verified = result.verified[index] ?? 0;
-          gained += Math.max(verified - part.targets.held(index), 0);
-          if (verified !== part.targets.size(index)) continue;
-          options.onDone?.(part, index);
-          done += 1;
-        }
-        if (done < part.targets.length) next.push(...leftOver(part, result.verified));
-        if (result.rangeServed) options.hosts.servedRange(host);
-        if (result.error !== undefined) {
-          const { code, message, hint, data } = result.error;
-          error ??= new PakratError(code as ErrorCode, message, {
-            hint,
-            data: { ...data, progressed: hasProgressed() },
-          });
-        }
-      }
-      remaining = next;
-      for (const part of remaining) targets.add(part.targets);
-      if (remaining.length > 0) {
-        const what = `${host.base}/${job.path}: the answer was not complete`;
-        throw error ?? new PakratError('E_NETWORK', what, { data: { progressed: hasProgressed() } });
-      }
-    });
+    await askHosts(hosts, { kind, what: job.path, attemptsPerHost, signal }, (host) => run.ask(host));
     return undefined;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    const keys = options.withKeys === true ? concatBytes(remaining.map(({ targets }) => targets.keys)) : undefined;
-    const { code, message, hint } = error as PakratError;
+    const { code, message, hint } = error;
+    const keys = options.withKeys === true ? run.leftKeys() : undefined;
     return { path: job.path, keys, code, message, hint };
   } finally {
-    for (const used of targets) used.giveBack();
+    run.giveBack();
+  }
+}
+
+/** A job that one host after the other is asked for, each for what is left of it. */
+class JobRun {
+  /** Parts that no host gave right yet. */
+  #left: PackedJob[];
+  readonly #job: PackedJob;
+  readonly #patience: Patience;
+  readonly #options: TransferOptions;
+  readonly #asked = new Set<Host>();
+  readonly #targets: Set<RangeTargets>;
+
+  constructor(job: PackedJob, patience: Patience, options: TransferOptions) {
+    this.#job = job;
+    this.#left = [job];
+    this.#patience = patience;
+    this.#options = options;
+    this.#targets = new Set([job.targets]);
+  }
+
+  /** @throws what was wrong first, when something is left; E_STORE… and the like when this machine is the trouble */
+  async ask(host: Host): Promise<void> {
+    const { hosts, kind } = this.#options;
+    if (hosts.noneKnowsRanges(kind) && this.#job.allowWhole !== true) throw noRanges(this.#job.path);
+    // Another host may have it right: only when one is asked again it is worth it to see what lies behind wrong entries.
+    const isPatient = this.#asked.has(host);
+    this.#asked.add(host);
+    const begun = performance.now();
+    const left: PackedJob[] = [];
+    let gained = 0;
+    let error: RangeResult['error'];
+    for (const part of this.#left) {
+      const { result, right, isDone } = await this.#fetch(part, host, isPatient);
+      gained += right;
+      error ??= result.error;
+      if (!isDone) left.push(...leftOver(part, result.verified));
+    }
+    this.#left = left;
+    for (const { targets } of left) this.#targets.add(targets);
+    if (left.length === 0) return;
+    const progressed = gotSomewhere(gained, performance.now() - begun);
+    const incomplete = { code: 'E_NETWORK', message: `${host.base}/${this.#job.path}: the answer was not complete` };
+    const { code, message, hint, data }: NonNullable<typeof error> = error ?? {
+      ...incomplete,
+      hint: undefined,
+      data: {},
+    };
+    throw new PakratError(code as ErrorCode, message, { hint, data: { ...data, progressed } });
+  }
+
+  /** @returns what came of a part, the bytes that are right now and were not before, and whether all of them are */
+  async #fetch(
+    part: PackedJob,
+    host: Host,
+    isPatient: boolean,
+  ): Promise<{ result: RangeResult; right: number; isDone: boolean }> {
+    const { hosts, kind, engine, onSpans, onDone } = this.#options;
+    const patience = isPatient ? this.#patience.take(part.end - part.start) : 0;
+    const asked = { ...part, hasAlternatives: hosts.hasOthers(host, kind), patience };
+    const result = await engine.run(asked, host.base, (spans) => onSpans(part.path, spans));
+    let right = 0;
+    let done = 0;
+    for (let index = 0; index < part.targets.length; index++) {
+      const verified = result.verified[index] ?? 0;
+      right += Math.max(verified - part.targets.held(index), 0);
+      if (verified !== part.targets.size(index)) continue;
+      onDone?.(part, index);
+      done += 1;
+    }
+    this.#patience.settle(patience, { wrong: result.wrongBytes, right });
+    if (result.rangeServed) hosts.servedRange(host);
+    return { result, right, isDone: done === part.targets.length };
+  }
+
+  /** The ekeys of what is left, 16 bytes each. */
+  leftKeys(): Uint8Array {
+    return concatBytes(this.#left.map(({ targets }) => targets.keys));
+  }
+
+  /** Gives the memory of all targets back. */
+  giveBack(): void {
+    for (const targets of this.#targets) targets.giveBack();
   }
 }
 

@@ -110,7 +110,7 @@ describe('an honest host', () => {
     before.fill(0xee, c.offset + c.size, d.offset);
     fs.writeFileSync(job.file, before);
     const result = await run();
-    expect(result).toEqual({ verified: sizes(), rangeServed: true, error: undefined });
+    expect(result).toEqual({ verified: sizes(), wrongBytes: 0, rangeServed: true, error: undefined });
     expect(server.asked.map(({ range }) => range)).toEqual([{ start: job.start, end: job.end }]);
     expect([requests, received]).toEqual([1, job.end - job.start]);
     expectHonest(result);
@@ -413,7 +413,7 @@ describe('a host that knows no ranges', () => {
   test('is taken at its word where whole objects are wanted', async () => {
     server.lie = always({ kind: 'whole' });
     const result = await run({ ...job, allowWhole: true });
-    expect(result).toEqual({ verified: sizes(), rangeServed: false, error: undefined });
+    expect(result).toEqual({ verified: sizes(), wrongBytes: 0, rangeServed: false, error: undefined });
     expectHonest(result);
     expect(server.asked).toHaveLength(1);
   });

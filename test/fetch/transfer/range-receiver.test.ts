@@ -77,12 +77,13 @@ describe('small entries that come together', () => {
   let number = 0;
 
   /** Receives an archive in pieces of some sizes; gives back what was verified, and what is on disk. */
-  async function receive(archive: TestArchive, bytes: Uint8Array, sizes: readonly number[]) {
+  async function receive(archive: TestArchive, bytes: Uint8Array, sizes: readonly number[], patience?: number) {
     number += 1;
     const job = jobFor(archive, { path: 'tpr/x/data/aa/bb/archive', file: scratch(`small${number}`) });
     const spans: Span[] = [];
     const writer = new SpanWriter(job, scratch('tmp'), (found) => spans.push(...found));
-    const receiver = new RangeReceiver(packJob(job), writer, { buffer, small, crypt: (given) => given });
+    const packed = { ...packJob(job), ...(patience !== undefined && { patience }) };
+    const receiver = new RangeReceiver(packed, writer, { buffer, small, crypt: (given) => given });
     let error: unknown;
     try {
       for (let at = 0, i = 0; at < bytes.length; i++) {
@@ -96,7 +97,8 @@ describe('small entries that come together', () => {
     receiver.close();
     await writer.finish();
     expectRight(job.file, spans, archive.bytes);
-    return { verified: [...receiver.verified()], problem: receiver.problem, error, spans: mergeSpans(spans) };
+    const { problem, wrongBytes } = receiver;
+    return { verified: [...receiver.verified()], problem, wrongBytes, error, spans: mergeSpans(spans) };
   }
 
   test('are verified as any, in pieces of any sizes, with others and with gaps between', async () => {
@@ -150,5 +152,26 @@ describe('small entries that come together', () => {
     expect(error).toMatchObject({ code: 'E_INTEGRITY', data: { ekey: archive.places[10]!.ekey } });
     expect(verified.slice(0, 10)).toEqual(archive.places.slice(0, 10).map(({ size }) => size));
     expect(verified.slice(10, 13)).toEqual([0, 0, 0]);
+  });
+
+  test('wrong ones in a row are read past as far as there is patience for their bytes', async () => {
+    for (const kind of kinds) {
+      const archive = archiveOf(Array.from({ length: 50 }, (_, i) => entryOf(kind, i + 100)));
+      const sizes = archive.places.map(({ size }) => size);
+      const bytes = archive.bytes.slice();
+      const damaged = archive.places.slice(10, 30);
+      for (const { offset, size } of damaged) bytes.fill(0x5a, offset, offset + size);
+      const wrong = damaged.reduce((sum, { size }) => sum + size, 0);
+      const { verified, error, wrongBytes, problem } = await receive(archive, bytes, [100], wrong);
+      expect(error).toBeUndefined();
+      expect(problem).toMatchObject({ code: expect.any(String) });
+      expect(wrongBytes).toBe(wrong);
+      expect(verified).toEqual(sizes.map((size, i) => (i >= 10 && i < 30 ? 0 : size)));
+      // Others wait for their hashes, and all of the answer is in by then.
+      if (kind !== 'one chunk') continue;
+      const less = await receive(archive, bytes, [65_536], wrong - 1);
+      expect(less.error).toBeDefined();
+      expect(less.verified.slice(0, 10)).toEqual(sizes.slice(0, 10));
+    }
   });
 });

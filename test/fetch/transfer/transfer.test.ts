@@ -17,6 +17,8 @@ import { describeTmpfs, withTmpfs } from '../../support/tmpfs.ts';
 import { archiveOf, chunkedEntry, expectRight, jobFor, listed, type TestArchive, wholeEntry } from '../archive.ts';
 
 const scratch = scratchFolder();
+/** Bodies in small pieces, over a few hundred milliseconds. */
+const drip = always({ kind: 'drip', bytes: 8192, everyMs: 6 });
 const limits = { connectMs: 1000, idleMs: 600, connections: 8 };
 /** Six objects of four entries each. */
 const objects = new Map<string, TestArchive>(
@@ -265,6 +267,24 @@ describe('no host is right', () => {
     expect(requests()).toBeLessThanOrEqual(objects.size * (2 * 2 + 1));
   });
 
+  test('a damaged stretch costs itself alone, however small the pieces of an answer are', async () => {
+    const path = 'tpr/x/data/long';
+    const long = archiveOf(Array.from({ length: 60 }, (_, i) => wholeEntry(12_000, 100 + i)));
+    const bytes = long.bytes.slice();
+    const right = long.places.toSpliced(12, 30);
+    bytes.fill(0x5a, long.places[12]!.offset, long.places[42]!.offset);
+    for (const hostCount of [1, 2]) {
+      done = [];
+      const hosts = await startHosts(...Array.from({ length: hostCount }, () => drip));
+      for (const server of servers.slice(-hostCount)) server.objects.set(path, bytes);
+      const work = [jobFor(long, { path, file: scratch(`long${hostCount}`) })];
+      const failures = await run(hosts, { work, withKeys: true });
+      const keys = long.places.slice(12, 42).map(({ ekey }) => ekey);
+      expect(failures).toMatchObject([{ path, keys: Uint8Array.from(fromHex(keys.join(''))) }]);
+      expect(done.toSorted()).toEqual(right.map(({ ekey }) => ekey).toSorted());
+    }
+  });
+
   test('what nobody has is not found, after one question to each', async () => {
     const lie = always({ kind: 'status', status: 404 });
     const failures = await run(await startHosts(lie, lie, lie));
@@ -378,7 +398,8 @@ describe('the order of work', () => {
       aborts: 0,
       async run(job, base) {
         const given = await answer(listed(job), base);
-        return { verified: job.targets.map(({ size }) => size), rangeServed: true, error: undefined, ...given };
+        const verified = job.targets.map(({ size }) => size);
+        return { verified, wrongBytes: 0, rangeServed: true, error: undefined, ...given };
       },
       abort() {
         this.aborts += 1;
@@ -441,6 +462,23 @@ describe('the order of work', () => {
       { path: 'p0', file: 'f0', start: 460, end: 500, targets: [target(4, 60)] },
     ]);
     expect(done).toEqual([0, 3, 1, 2, 4].map(keyOf));
+  });
+
+  test('wrong bytes are read past when a host is asked again, and few where nothing came right', async () => {
+    const size = 10 << 20;
+    const large = (i: number): RangeJob => job(i, [{ ...target(i), offset: 0, size }]);
+    const wrong = { code: 'E_INTEGRITY', message: 'wrong', hint: undefined, data: {} };
+    const given: (number | undefined)[] = [];
+    const bad = fakeEngine(({ patience }) => {
+      given.push(patience);
+      return { verified: [0], wrongBytes: patience ?? 0, error: wrong };
+    });
+    const one = new Hosts([{ base: 'http://a', fallback: false }]);
+    const options = { attemptsPerHost: 3, jobs: 1 };
+    expect(await run(one, { ...options, work: [large(0), large(1), large(2)], engine: bad })).toHaveLength(3);
+    expect(given.slice(0, 3)).toEqual([0, size, 6 << 20]);
+    expect(given.slice(3).every((patience) => patience === 0)).toBe(true);
+    expect(given.length).toBeGreaterThan(3);
   });
 
   test('trouble of this machine ends the others, and no new one begins', async () => {
