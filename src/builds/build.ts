@@ -22,7 +22,15 @@ import { DownloadFile } from './manifests/download-file.ts';
 import { EarlyManifests } from './manifests/early-manifests.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
 import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
-import { type BuildPlace, type EntryPlace, type Objects, openRanges, optional, unlessLacking } from './objects.ts';
+import {
+  type BuildPlace,
+  type EntryPlace,
+  type Objects,
+  once,
+  openRanges,
+  optional,
+  unlessLacking,
+} from './objects.ts';
 import { Mending, retryDamaged } from './retry-damaged.ts';
 import { openRoot } from './roots/index.ts';
 import type { FilePart, Root } from './roots/root.ts';
@@ -57,12 +65,7 @@ export async function openBuild(place: BuildPlace): Promise<Build> {
   }
 }
 
-interface BuildParts {
-  config: BuildConfig;
-  cdnConfig: CdnConfig;
-  keys: KeyRing;
-  fileIndex: ArchiveIndex | undefined;
-  group: PagedIndex | undefined;
+interface BuildParts extends Pick<Build, 'config' | 'cdnConfig' | 'keys' | 'fileIndex' | 'group'> {
   early: EarlyManifests;
 }
 
@@ -76,7 +79,6 @@ export class Build {
   readonly objects: Objects;
   readonly #place: BuildPlace;
   readonly #early: EarlyManifests;
-  readonly #noted = new Set<string>();
   /** Manifests that are being fetched and decoded: whoever wants one as well waits for it. */
   readonly #underWay = new Map<string, Promise<void>>();
   readonly #handles = new Set<{ close(): void }>();
@@ -94,7 +96,7 @@ export class Build {
     this.keys = keys;
     this.fileIndex = fileIndex;
     this.objects = place.objects;
-    this.#place = place;
+    this.#place = { ...place, onNote: once(place.onNote) };
     this.#early = early;
     this.#group = this.#keep(group);
   }
@@ -266,19 +268,10 @@ export class Build {
     return concatBytes(pieces);
   }
 
-  /** As {@link unlessLacking}; each part is noted once, however often it is asked for. */
-  #unlessLacking<Value>(what: string, work: Promise<Value>, orOffline = true): Promise<Value | undefined> {
-    const onNote = (text: string): void => {
-      if (!this.#noted.has(what)) this.#place.onNote?.(text);
-      this.#noted.add(what);
-    };
-    return unlessLacking({ onNote }, what, work, { orOffline });
-  }
-
   /** The install manifest, or undefined when the build has none, or none that can be had. */
   async install(): Promise<Install | undefined> {
     const { install } = this.config;
-    return install && this.#unlessLacking('its install manifest', this.#load(install).then(decodeInstall));
+    return install && unlessLacking(this.#place, 'its install manifest', this.#load(install).then(decodeInstall));
   }
 
   /** The download manifest, open as long as the build is; undefined when the build has none, or none that can be had. @throws E_OFFLINE: without it too much may seem wanted */
@@ -289,13 +282,18 @@ export class Build {
       this.#download ??= await this.lookUp(() => this.#openManifest(keys, open));
       return this.#download;
     };
-    return download && this.#unlessLacking('its download manifest', opened(download), false);
+    return download && unlessLacking(this.#place, 'its download manifest', opened(download), { orOffline: false });
   }
 
-  /** Fetches the download manifest without reading it: a sync that has nothing to do needs none of it. */
-  async fetchDownload(): Promise<void> {
+  /** Fetches what lists its files: a sync that has nothing to do reads none of it. Where one cannot be had or read, what else the build has can be brought all the same. */
+  async fetchLists(): Promise<void> {
     const { download } = this.config;
-    if (download !== undefined) await this.#unlessLacking('its download manifest', this.manifest(download));
+    const fetched = Promise.resolve(download && this.manifest(download));
+    await waitForAll(
+      unlessLacking(this.#place, 'its list of names', this.root(), { orOffline: false }),
+      this.install(),
+      unlessLacking(this.#place, 'its download manifest', fetched),
+    );
   }
 
   /** Ids whose imported name turned out to be another file's, as far as names were looked up. */
@@ -336,6 +334,7 @@ export class Build {
       folders,
       config: this.config,
       file: root && (await optional(this.manifest(root))),
+      onNote: this.#place.onNote,
       encoding: this.encoding,
       listfile: async () => this.#keep(await ListfileIndex.open(folders)),
       load: (keys) => this.#load(keys),

@@ -3,6 +3,7 @@ import {
   codeOf,
   isDamage,
   isNotFound,
+  isNowhere,
   isPakratError,
   isUnavailable,
   resultUnless,
@@ -132,9 +133,9 @@ export function heldFiles(
   return places.map((place) => resultUnless(isPakratError, () => objects.open(place)));
 }
 
-/** The outcome of work on an object, undefined when no host has it: real builds name such objects, and are used without. */
+/** The outcome of work on an object, undefined when no host has it, or has it right: real builds name such objects, and are used without. */
 export function optional<Value>(work: Promise<Value>): Promise<Value | undefined> {
-  return valueUnless(isNotFound, work);
+  return valueUnless(isNowhere, work);
 }
 
 /** A build to be opened: which one, where its objects come from, and where derived files go. */
@@ -158,7 +159,7 @@ export interface BuildPlace {
 }
 
 /**
- * The outcome of work on a part that a build can be read without; where it cannot be had, or is malformed, that is noted.
+ * The outcome of work on a part that a build can be read without; where it cannot be had, is malformed, or of a form that nobody here can read, that is noted.
  * @param options.orOffline false: that nobody may be asked for it is an error
  */
 export async function unlessLacking<Value>(
@@ -169,8 +170,18 @@ export async function unlessLacking<Value>(
 ): Promise<Value | undefined> {
   return valueUnless((error) => {
     if (!orOffline && codeOf(error) === 'E_OFFLINE') return false;
-    const isLacking = isUnavailable(error) || isDamage(error);
+    const isUnread = ['E_UNSUPPORTED', 'E_KEY_MISSING'].includes(codeOf(error) ?? '');
+    const isLacking = isUnavailable(error) || isDamage(error) || (isPakratError(error) && isUnread);
     if (isLacking) onNote?.(`${what} cannot be had, the build is read without: ${error.message}`);
     return isLacking;
   }, work);
+}
+
+/** Tells each remark once, however often it is made. */
+export function once(onNote: BuildPlace['onNote']): (text: string) => void {
+  const told = new Set<string>();
+  return (text) => {
+    if (!told.has(text)) onNote?.(text);
+    told.add(text);
+  };
 }

@@ -179,8 +179,8 @@ export class Fetcher {
         return [];
       } catch (error) {
         if (!isUnavailable(error)) throw error;
-        const { code, message, hint } = error;
-        return [{ path: objectPath(name), code, message, hint }];
+        const { code, message, hint, data } = error;
+        return [{ path: objectPath(name), code, message, hint, wrong: data.wrong === true }];
       }
     };
     return (await waitForAll(...names.map(bring))).flat();
@@ -212,9 +212,10 @@ export class Fetcher {
     return failed !== undefined && performance.now() - failed.time < failedMs ? failed.error : undefined;
   }
 
-  #remember({ code, message, hint, path, keys = new Uint8Array() }: TransferFailure): PakratError {
+  #remember({ code, message, hint, path, keys = new Uint8Array(), wrong }: TransferFailure): PakratError {
     const ekeys = toHex(keys).match(/.{32}/g) ?? [];
-    const error = new PakratError(code as ErrorCode, message, { hint, data: { object: path, ekeys } });
+    const data = { object: path, ekeys, ...(wrong && { wrong }) };
+    const error = new PakratError(code as ErrorCode, message, { hint, data });
     if (this.#failed.size > mostFailed) this.#failed.clear();
     for (const ekey of ekeys) this.#failed.set(ekey, { time: performance.now(), error });
     return error;

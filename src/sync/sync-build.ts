@@ -2,7 +2,6 @@ import type { Build } from '../builds/build.ts';
 import { ownObjects } from '../builds/own-objects.ts';
 import { addAll } from '../core/tables/add-all.ts';
 import { RecordTable } from '../core/tables/record-table.ts';
-import { waitForAll } from '../core/wait-for-all.ts';
 import type { Fetcher } from '../fetch/fetcher.ts';
 import { forgetLost } from '../fetch/lost-files.ts';
 import type { Plan, PlanOptions } from '../fetch/plan/plan.ts';
@@ -143,7 +142,7 @@ export async function syncBuild(
   const { planOptions } = fetcher.settings;
   const lost = await bringOwnObjects(fetcher, build);
   // Names before data: an aborted run keeps the map.
-  await waitForAll(build.root(), build.install(), build.fetchDownload());
+  await build.fetchLists();
   const progress = new BuildProgress(fetcher, build, selection);
   const nothing = options.patches === undefined ? planOfNothing(store, build, selection) : undefined;
   if (nothing !== undefined) {

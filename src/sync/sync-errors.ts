@@ -5,6 +5,7 @@ import type { Ledger } from '../store/ledger/ledger.ts';
 import type { Amount, BuildIdentity } from '../store/ledger/rows.ts';
 
 const runAgain = 'Run the same command again to go on; what was fetched stays.';
+const askOthers = 'No host has the rest right: --cdn-host can name a mirror that does. What was fetched stays.';
 
 /** The error of a sync after which something is missing: how much, and what the first host said of the first of it. */
 export function incomplete(
@@ -18,8 +19,10 @@ export function incomplete(
       : `${plural(messages.length, 'object is', 'objects are')} missing`;
   const why = messages.length > 0 ? `: ${messages[0]}` : '';
   const more = messages.length > 1 ? `; and ${plural(messages.length - 1, 'object more', 'objects more')}` : '';
+  const isNowhere =
+    failures.length > 0 && failures.every(({ code, wrong }) => code === 'E_NOT_FOUND' || wrong === true);
   return new PakratError('E_INCOMPLETE', `${what}${why}${more}`, {
-    hint: runAgain,
+    hint: isNowhere ? askOthers : runAgain,
     data: {
       wantedEntries: wanted.entries,
       wantedBytes: wanted.bytes,
@@ -35,7 +38,8 @@ export function incomplete(
 /** That hosts which work gave some object wrong each time may be over when the command is run again, as for any entry that is left. */
 export function resumable(error: unknown): unknown {
   if (!isPakratError(error) || error.code !== 'E_NETWORK_EXHAUSTED') return error;
-  return new PakratError('E_INCOMPLETE', error.message, { hint: runAgain, data: error.data });
+  const hint = error.data.wrong === true ? error.hint : runAgain;
+  return new PakratError('E_INCOMPLETE', error.message, { hint, data: error.data });
 }
 
 /** An interruption while data came says how far it was; any other error is given back. */

@@ -96,11 +96,12 @@ export interface OpenOptions {
   slowWindowMs?: number;
   hedgeMs?: number;
   wantsDownload?: boolean;
+  onNote?: (text: string) => void;
 }
 
 /** Opens a store and a build in it. */
 export async function openGenerated(options: OpenOptions): Promise<OpenedBuild> {
-  const { servers, signal, jobs = 4, gapBytes = 65536, slowWindowMs, hedgeMs, wantsDownload } = options;
+  const { servers, signal, jobs = 4, gapBytes = 65536, slowWindowMs, hedgeMs, wantsDownload, onNote } = options;
   const store = openStore(options.root, { create: true });
   const limits = { connectMs: 1000, idleMs: 500, slowWindowMs };
   const http = new HttpClient({ ...limits, connections: 8 });
@@ -136,6 +137,7 @@ export async function openGenerated(options: OpenOptions): Promise<OpenedBuild> 
       folders: store.layout,
       keys: { find: () => undefined },
       wantsDownload,
+      onNote,
     });
     return {
       store,

@@ -1,4 +1,6 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Build } from '../../src/builds/build.ts';
+import { PakratError } from '../../src/core/errors.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { decodeBlte } from '../../src/formats/blte/decode.ts';
 import { decodeBuildConfig } from '../../src/formats/configs/build-config.ts';
@@ -89,6 +91,98 @@ describe('no host has', () => {
     expect(extracted.files).toBeGreaterThan(0);
     expect(listed).toBe(whole.listed);
   });
+});
+
+describe('what lists files or places', () => {
+  const selection = { tags: [], include: [], all: false };
+  const indexOf = (hash: string): string => path('data', hash, '.index');
+  const rootOf = ({ config, encoding }: Build): string => path('data', encoding.findCkey(config.root!.ckey)!.ekeys[0]!);
+  const parts: [what: string, layout: string, find: (build: Build) => string, remark: RegExp][] = [
+    ['the index of an archive', 'wow', ({ cdnConfig }) => indexOf(cdnConfig.archives[0]!), /1 archive index cannot/],
+    ['the index of the loose files', 'wow', ({ cdnConfig }) => indexOf(cdnConfig.fileIndex!), /loose files cannot/],
+    ['the install manifest', 'wow', ({ config }) => path('data', config.install!.ekey!), /install manifest cannot/],
+    ['the download manifest', 'wow', ({ config }) => path('data', config.download!.ekey!), /download manifest cannot/],
+    ['the root', 'wow', rootOf, /its root .* cannot/],
+    ['the vfs-root', 'tvfs', ({ config }) => path('data', config.vfsRoot!.ekey!), /its vfs-root .* cannot/],
+    ['a nested manifest', 'tvfs', ({ config }) => path('data', config.vfs[1]!.ekey!), /its manifest .* cannot/],
+  ];
+  const cdns = new Map<string, { cdn: GeneratedCdn; wanted: number; names: number; lost: Map<string, string> }>();
+
+  test.each(['E_FORMAT_RANGE', 'E_UNSUPPORTED', 'E_KEY_MISSING'] as const)(
+    'names that nobody here can read (%s) are told, and all comes',
+    async (code) => {
+      const { cdn, wanted } = cdns.get('wow')!;
+      const server = await hostOf(cdn);
+      const notes: string[] = [];
+      const onNote = (text: string): unknown => notes.push(text);
+      const at = await openGenerated({ root: scratch(code), cdn, build: 'a', servers: [server], onNote });
+      at.build.root = async () => {
+        throw new PakratError(code, 'a form of tomorrow');
+      };
+      const { held, failures } = await syncBuild(at.fetcher, at.build, selection);
+      expect({ held: held.entries, failures }).toEqual({ held: wanted, failures: [] });
+      expect(notes).toEqual([expect.stringContaining('a form of tomorrow')]);
+      await at.close();
+      await server.close();
+    },
+  );
+
+  async function countNames(build: Build): Promise<number> {
+    let count = 0;
+    for await (const _ of buildSource(build, { locale: 'enUS' }).list(() => true)) count += 1;
+    return count;
+  }
+
+  beforeAll(async () => {
+    for (const layout of ['wow', 'tvfs']) {
+      const cdn = generateCdn('--layout', layout, '--loose-meta', '1');
+      const server = await hostOf(cdn);
+      const at = await openGenerated({ root: scratch(`whole-${layout}`), cdn, build: 'a', servers: [server] });
+      const { wanted, missing } = await syncBuild(at.fetcher, at.build, selection);
+      expect(missing.entries).toBe(0);
+      const own = parts.filter((part) => part[1] === layout);
+      const lost = new Map(own.map(([what, , find]) => [what, find(at.build)]));
+      cdns.set(layout, { cdn, wanted: wanted.entries, names: await countNames(at.build), lost });
+      await at.close();
+      await server.close();
+    }
+  });
+
+  test.each(
+    parts.flatMap(([what, layout, , remark]) => ['absent', 'wrong'].map((how) => [what, how, layout, remark] as const)),
+  )(
+    '%s, %s on each host: all else comes, that is told, and the rest comes once a host has it right',
+    async (what, how, layout, remark) => {
+      const { cdn, wanted, names, lost } = cdns.get(layout)!;
+      const hidden = lost.get(what)!;
+      const server = await hostOf(cdn);
+      const notes: string[] = [];
+      const onNote = (text: string): unknown => notes.push(text);
+      const open = async () =>
+        openGenerated({ root: scratch(`${what} ${how}`), cdn, build: 'a', servers: [server], onNote });
+      const right = server.objects.get(hidden)!;
+      const wrong = right.with(right.length >> 1, right[right.length >> 1]! ^ 1);
+      if (how === 'absent') server.objects.delete(hidden);
+      else server.objects.set(hidden, wrong);
+      for (let run = 0; run < 2; run++) {
+        const at = await open();
+        const { missing, failures } = await syncBuild(at.fetcher, at.build, selection);
+        expect(failures.map((failure) => failure.path)).toContain(hidden);
+        if (hidden.endsWith('.index')) expect(missing.entries).toBeLessThan(wanted / 2);
+        else expect(missing.entries).toBe(1);
+        expect(await countNames(at.build)).toBeGreaterThan(0);
+        expectRightStore(at.store, cdn);
+        await at.close();
+      }
+      expect(notes).toContainEqual(expect.stringMatching(remark));
+      server.objects.set(hidden, right);
+      const at = await open();
+      expect(await syncBuild(at.fetcher, at.build, selection)).toMatchObject({ missing: { entries: 0 }, failures: [] });
+      expect(await countNames(at.build)).toBe(names);
+      await at.close();
+      await server.close();
+    },
+  );
 });
 
 describe('an encoding file with a page whose hash is stale', () => {

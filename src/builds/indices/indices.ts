@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
-import { codeOf, isNotFound, resultUnless, valueUnless } from '../../core/errors.ts';
+import { codeOf, isNotFound, isNowhere, resultUnless, valueUnless } from '../../core/errors.ts';
 import { plural } from '../../core/quantities.ts';
 import { ReusedBytes } from '../../core/tables/large-bytes.ts';
 import { reading, readWhole } from '../../files/read-at.ts';
@@ -34,7 +34,7 @@ async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig:
   onStep?.(`${cdnConfig.archives.length} archive indices`);
   const sizes = cdnConfig.archiveIndexSizes;
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
-  const files = names.map((name, i) => valueUnless(isNowhere, objects.index(name, sizes[i])));
+  const files = names.map((name, i) => valueUnless(isLost, objects.index(name, sizes[i])));
   // All are fetched side by side, and one that fails is told of in its turn.
   for (const file of files) file.catch(() => {});
   const group = new ArchiveGroupEncoder();
@@ -44,7 +44,7 @@ async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig:
   for (const [i, name] of names.entries()) {
     const path = await files[i];
     const known = path === undefined ? undefined : { name, size: sizes[i], file: path, memory };
-    const index = known && (await valueUnless(isNowhere, openAgain(objects, known)));
+    const index = known && (await valueUnless(isLost, openAgain(objects, known)));
     if (index === undefined) lacking += 1;
     group.add(index ?? noEntries());
   }
@@ -72,9 +72,9 @@ async function writeGroup(path: string, group: ArchiveGroupEncoder, temporary: s
   }
 }
 
-/** True for an object that no host has. That hosts fail otherwise may be over soon: then a build is not opened in part. */
-function isNowhere(error: unknown): boolean {
-  return ['E_NOT_FOUND', 'E_OFFLINE'].includes(codeOf(error) ?? '');
+/** True for an object that no host has right. That hosts fail otherwise may be over soon: then a build is not opened in part. */
+function isLost(error: unknown): boolean {
+  return isNowhere(error) || codeOf(error) === 'E_OFFLINE';
 }
 
 function noEntries(): ArchiveIndex {

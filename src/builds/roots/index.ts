@@ -25,7 +25,7 @@ import { openUnknownRoot } from './unknown.ts';
 import { openWowRoot } from './wow/wow.ts';
 
 /** A build's objects, and where its look-up files go. */
-export interface RootPlace extends Pick<TvfsPlace, 'folders' | 'listfile' | 'manifest' | 'loadPart'> {
+export interface RootPlace extends Pick<TvfsPlace, 'folders' | 'listfile' | 'manifest' | 'loadPart' | 'onNote'> {
   config: BuildConfig;
   /** The decoded root as a derived file; undefined when the build names none, or no host has it. */
   file: string | undefined;
@@ -67,7 +67,7 @@ const rootKinds: readonly RootKind[] = [
 ];
 
 /**
- * Opens the names of a build. A `vfs-root` goes before the root, save for World of Warcraft. Where there is no root (absent, a mere stub, a
+ * Opens the names of a build. A `vfs-root` goes before the root, save for World of Warcraft. Where there is no root (absent, damaged on each host, a mere stub, a
  * program) the install manifest stands in; a root of no known kind leaves its names and bare content keys. Notes say so.
  * @throws E_FORMAT… for a root of a known kind that is damaged
  */
@@ -75,15 +75,19 @@ export async function openRoot(place: RootPlace): Promise<Root> {
   const { config } = place;
   const root = rootObject(place);
   const kind = kindOf(root);
-  if (config.vfsRoot !== undefined && hasTvfsFirst(place)) return openTvfsAt(place, config.vfsRoot);
+  if (config.vfsRoot !== undefined && hasTvfsFirst(place)) {
+    const tvfs = await optional(openTvfsAt(place, config.vfsRoot));
+    return tvfs ?? openWithoutRoot(place, root, `vfs-root ${config.vfsRoot.ckey}`);
+  }
   if (root !== undefined && kind !== undefined) return kind[2](place, root);
-  return openWithoutRoot(place, root);
+  const lacking = root === undefined && config.root !== undefined ? `root ${config.root.ckey}` : undefined;
+  return openWithoutRoot(place, root, lacking);
 }
 
 async function openTvfsAt(place: RootPlace, root: ManifestKeys): Promise<Root> {
-  const { folders, config, listfile, manifest, loadPart } = place;
+  const { folders, config, listfile, manifest, loadPart, onNote } = place;
   const numbered = [config.uid, config.product].some((name) => /^fenris/i.test(name ?? ''));
-  return openTvfs({ folders, root, nested: config.vfs, numbered, listfile, manifest, loadPart });
+  return openTvfs({ folders, root, nested: config.vfs, numbered, listfile, manifest, loadPart, onNote });
 }
 
 /** The files of an MNDX root. A package says by its name which locale it is for, so every file is for all. @throws E_FORMAT… */
@@ -124,11 +128,17 @@ export function hasTvfsFirst(place: Pick<RootPlace, 'file' | 'config'>): boolean
   return place.config.vfsRoot !== undefined && kindOf(rootObject(place))?.[0] !== 'wow';
 }
 
-async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): Promise<Root> {
+/** @param lacking what has the names and cannot be had, in words */
+async function openWithoutRoot(
+  place: RootPlace,
+  root: RootObject | undefined,
+  lacking: string | undefined,
+): Promise<Root> {
   const install = await place.install();
   const none = root === undefined || isNoRoot(root);
   const names = install === undefined ? 'there are no names' : 'the names are those of the install manifest';
-  const notes = [`${whyNoRoot(place, root)}: ${names}; contents go by ckey:HEX or ekey:HEX`];
+  const why = lacking === undefined ? whyNoRoot(root) : `E_NOT_FOUND: ${lacking} cannot be had`;
+  const notes = [`${why}: ${names}; contents go by ckey:HEX or ekey:HEX`];
   const damaged = await place.encoding.damagedPages();
   if (damaged.length > 0)
     notes.push(
@@ -136,6 +146,7 @@ async function openWithoutRoot(place: RootPlace, root: RootObject | undefined): 
     );
   const database = await openFileDb(place);
   if (database !== undefined) return database;
+  if (lacking !== undefined) place.onNote?.(`its ${lacking} cannot be had: ${names}.`);
   if (fileDbKeys(place.config) !== undefined)
     notes.push('E_NOT_FOUND: no host has its build-file-db, which has its names');
   if (none && install !== undefined) return openInstallRoot(install, notes);
@@ -150,8 +161,7 @@ async function openFileDb({ config, folders, load, keys = emptyKeyRing }: RootPl
   return bytes && openNameTable({ folders, kind: 'file-db', ckey: manifest.ckey, rows: () => fileDbRows(bytes, keys) });
 }
 
-function whyNoRoot({ config }: RootPlace, root: RootObject | undefined): string {
-  if (root === undefined && config.root !== undefined) return `E_NOT_FOUND: no host has root ${config.root.ckey}`;
+function whyNoRoot(root: RootObject | undefined): string {
   if (root === undefined || isNoRoot(root)) return 'the build has no root';
   return `E_UNSUPPORTED: root ${root.ckey} is of no known kind, it starts with ${toHex(root.head.subarray(0, 8))}`;
 }

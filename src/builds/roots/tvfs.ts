@@ -8,6 +8,7 @@ import { parseWowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
 import { DerivedFile, isLacking, removeDerived } from '../../store/derived/derived-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { type ListfileIndex, namesWhenNeeded } from '../listfile/listfile-index.ts';
+import { optional } from '../objects.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import type { Root } from './root.ts';
 import { diablo4Naming, type LoadPart } from './rows/diablo4.ts';
@@ -30,9 +31,11 @@ export interface TvfsPlace {
   manifest: (keys: ManifestKeys) => Promise<string>;
   /** The decoded bytes of a part of a file, by its ckey or the start of its ekey. */
   loadPart: LoadPart;
+  /** Called with what cannot be had, in words. */
+  onNote?: ((text: string) => void) | undefined;
 }
 
-/** Opens the TVFS of a build; nested manifests are joined to it. Needs `close`. */
+/** Opens the TVFS of a build; nested manifests are joined to it, and those that cannot be had are left out for now. Needs `close`. */
 export async function openTvfs(place: TvfsPlace): Promise<Root> {
   const { folders, root } = place;
   const base = join(folders.names, root.ckey);
@@ -62,8 +65,13 @@ export async function openTvfs(place: TvfsPlace): Promise<Root> {
 /** The rows of all paths that are names; files that WoW calls by numbers go into a file of their own. */
 async function* rowsOf(place: TvfsPlace, note: Note): AsyncGenerator<NameRow> {
   const records = new WowTvfsRecords();
+  const onLacking = (path: string): void => {
+    const text = `manifest ${path} cannot be had, nor the names in it`;
+    note(`E_NOT_FOUND: ${text}`, 'forNow');
+    place.onNote?.(`its ${text}.`);
+  };
   const naming = place.numbered ? await diablo4Naming(walk(place), place.loadPart, note) : undefined;
-  for await (const row of walk(place, records)) {
+  for await (const row of walk(place, { records, onLacking })) {
     if (naming === undefined) yield row;
     else yield* naming(row);
   }
@@ -72,14 +80,20 @@ async function* rowsOf(place: TvfsPlace, note: Note): AsyncGenerator<NameRow> {
 }
 
 /** Every file of the tree; a file that is a nested manifest gives way to the files in it, joined with `/`. */
-async function* walk(place: TvfsPlace, records?: WowTvfsRecords): AsyncGenerator<NameRow> {
+async function* walk(
+  place: TvfsPlace,
+  { records, onLacking }: { records?: WowTvfsRecords; onLacking?: (path: string) => void } = {},
+): AsyncGenerator<NameRow> {
   const nested = new Map(
     place.nested.flatMap((manifest) => (manifest.ekey === undefined ? [] : [[manifest.ekey.slice(0, 18), manifest]])),
   );
   async function* files(manifest: ManifestKeys, outer: string, depth: number): AsyncGenerator<NameRow> {
     if (depth > maxDepth) throw formatError('E_FORMAT_RANGE', 'TVFS', `manifests nest deeper than ${maxDepth}`);
     const prefix = outer === '' ? '' : `${outer}/`;
-    const file = new DerivedFile(await place.manifest(manifest));
+    const path = place.manifest(manifest);
+    const found = depth === 0 ? await path : await optional(path);
+    if (found === undefined) return onLacking?.(outer);
+    const file = new DerivedFile(found);
     try {
       for (const { path, spans } of decodeTvfs(file).files) {
         const only = spans.length === 1 ? spans[0] : undefined;

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { abortError, codeOf, isPakratError, messageOf, type PakratError } from '../../core/errors.ts';
+import { abortError, codeOf, isDamage, isPakratError, messageOf, type PakratError } from '../../core/errors.ts';
 import { reasonOf, redactUrl } from '../transport/http-head.ts';
 import { exhausted, type HostFailure } from './host-failures.ts';
 import { placeOf, shownHost } from './host-names.ts';
@@ -103,6 +103,8 @@ class Question<Answer> {
   readonly #without = new Set<Host>();
   readonly #absent = new Set<Host>();
   readonly #absentPlaces = new Set<string>();
+  /** Hosts that gave it last, and gave it wrong. */
+  readonly #wrong = new Set<Host>();
   readonly #failures: HostFailure[] = [];
   readonly #inFlight = new Set<Host>();
   readonly #woken = new Set<Host>();
@@ -202,6 +204,8 @@ class Question<Answer> {
     // A transfer that broke off after some right bytes is no try lost: the next one starts further on.
     if (progressed !== true) this.#tries.set(host, (this.#tries.get(host) ?? 0) + 1);
     if (ignoredRange === true) this.#without.add(host);
+    if (isDamage(error)) this.#wrong.add(host);
+    else this.#wrong.delete(host);
     if (!isAbsence(error)) return;
     this.#addAbsent(host);
     this.#hosts.lacks(host, what);
@@ -233,7 +237,7 @@ class Question<Answer> {
       return message === undefined ? [] : [{ host: redactUrl(host.base), message }];
     });
     const failures = [...this.#failures, ...passedOver];
-    return exhausted(this.#hosts, what, { absent: this.#absent, failures });
+    return exhausted(this.#hosts, what, { absent: this.#absent, wrong: this.#wrong, failures });
   }
 }
 

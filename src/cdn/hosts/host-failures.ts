@@ -9,12 +9,16 @@ export interface HostFailure {
   message: string;
 }
 
-/** The error of a question that no host answered rightly. */
+/**
+ * The error of a question that no host answered rightly.
+ * @param answers.absent hosts that have not got it, @param answers.wrong those that gave it wrong to the last
+ */
 export function exhausted(
   hosts: Hosts,
   what: string,
-  { absent, failures }: { absent: ReadonlySet<Host>; failures: readonly HostFailure[] },
+  answers: { absent: ReadonlySet<Host>; wrong: ReadonlySet<Host>; failures: readonly HostFailure[] },
 ): PakratError {
+  const { failures } = answers;
   const lines = failures.map((failure) => failureLine(failure, what));
   const { places } = hosts;
   const data = {
@@ -33,7 +37,7 @@ export function exhausted(
   const main = hosts.all.filter(({ fallback }) => !fallback);
   const mostMeant = main.length > 0 ? main : hosts.all;
   const asked = new Set(mostMeant.map(placeOf));
-  const without = new Set([...absent].map(placeOf));
+  const without = new Set([...answers.absent].map(placeOf));
   if ([...asked].every((place) => without.has(place))) {
     const [first, ...others] = new Set(mostMeant.map(shownHost));
     const who = others.length > 0 ? `${first} and ${others.length} more` : first;
@@ -42,11 +46,15 @@ export function exhausted(
       data,
     });
   }
+  const wrong = new Set([...answers.wrong].map(placeOf));
+  const isWrong = [...asked].every((place) => without.has(place) || wrong.has(place));
   // The first to be asked is the best one: what comes last is a fallback that may never have been meant to answer.
   const which = places.size <= 1 ? 'the only host failed' : `none of ${places.size} hosts gave it`;
   return new PakratError('E_NETWORK_EXHAUSTED', `${what}: ${which}: ${lines[0] ?? 'no answer'}`, {
-    hint: 'Check the network and run the same command again; --cdn-host asks other hosts.',
-    data,
+    hint: isWrong
+      ? 'Each host that has it gives it wrong: --cdn-host can name a mirror that has it right.'
+      : 'Check the network and run the same command again; --cdn-host asks other hosts.',
+    data: { ...data, ...(isWrong && { wrong: true }) },
   });
 }
 

@@ -37,6 +37,8 @@ export interface TransferFailure {
   code: string;
   message: string;
   hint?: string | undefined;
+  /** Each host that has it gave it wrong. */
+  wrong?: boolean;
 }
 
 /** Milliseconds that transfers in flight may take to end after an interruption. */
@@ -99,9 +101,9 @@ async function runJob(
     return undefined;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
-    const { code, message, hint } = error;
+    const { code, message, hint, data } = error;
     const keys = options.withKeys === true ? run.leftKeys() : undefined;
-    return { path: job.path, keys, code, message, hint };
+    return { path: job.path, keys, code, message, hint, wrong: data.wrong === true };
   } finally {
     run.giveBack();
   }
