@@ -133,9 +133,12 @@ export function heldFiles(
   return places.map((place) => resultUnless(isPakratError, () => objects.open(place)));
 }
 
-/** The outcome of work on an object, undefined when no host has it, or has it right: real builds name such objects, and are used without. */
-export function optional<Value>(work: Promise<Value>): Promise<Value | undefined> {
-  return valueUnless(isNowhere, work);
+/** The outcome of work on an object, undefined when no host has it, or has it right: real builds name such objects, and are used without. @param options.orOffline true: and when nobody may be asked */
+export function optional<Value>(
+  work: Promise<Value>,
+  { orOffline = false }: { orOffline?: boolean } = {},
+): Promise<Value | undefined> {
+  return valueUnless((error) => isNowhere(error) || (orOffline && codeOf(error) === 'E_OFFLINE'), work);
 }
 
 /** A build to be opened: which one, where its objects come from, and where derived files go. */

@@ -158,8 +158,8 @@ describe('what lists files or places', () => {
       const server = await hostOf(cdn);
       const notes: string[] = [];
       const onNote = (text: string): unknown => notes.push(text);
-      const open = async () =>
-        openGenerated({ root: scratch(`${what} ${how}`), cdn, build: 'a', servers: [server], onNote });
+      const root = scratch(`${what} ${how}`);
+      const open = async (servers = [server]) => openGenerated({ root, cdn, build: 'a', servers, onNote });
       const right = server.objects.get(hidden)!;
       const wrong = right.with(right.length >> 1, right[right.length >> 1]! ^ 1);
       if (how === 'absent') server.objects.delete(hidden);
@@ -170,9 +170,15 @@ describe('what lists files or places', () => {
         expect(failures.map((failure) => failure.path)).toContain(hidden);
         if (hidden.endsWith('.index')) expect(missing.entries).toBeLessThan(wanted / 2);
         else expect(missing.entries).toBe(1);
-        expect(await countNames(at.build)).toBeGreaterThan(0);
+        const listed = await countNames(at.build);
+        expect(listed).toBeGreaterThan(0);
         expectRightStore(at.store, cdn);
         await at.close();
+        // Only of the list of names itself it is told that it is not held.
+        if (/root/.test(what)) continue;
+        const offline = await open([]);
+        expect(await countNames(offline.build)).toBe(listed);
+        await offline.close();
       }
       expect(notes).toContainEqual(expect.stringMatching(remark));
       server.objects.set(hidden, right);

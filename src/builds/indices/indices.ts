@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
-import { codeOf, isNotFound, isNowhere, resultUnless, valueUnless } from '../../core/errors.ts';
+import { isNotFound, resultUnless, valueUnless } from '../../core/errors.ts';
 import { plural } from '../../core/quantities.ts';
 import { ReusedBytes } from '../../core/tables/large-bytes.ts';
 import { reading, readWhole } from '../../files/read-at.ts';
@@ -11,7 +11,7 @@ import { type ArchiveIndex, decodeArchiveIndex, encodeArchiveIndex } from '../..
 import { isLacking, removeDerived } from '../../store/derived/derived-file.ts';
 import { DerivedWriter } from '../../store/derived/derived-writer.ts';
 import type { ObjectName } from '../../store/layout.ts';
-import { type BuildPlace, type Objects, unlessLacking } from '../objects.ts';
+import { type BuildPlace, type Objects, optional, unlessLacking } from '../objects.ts';
 import { PagedIndex } from './paged-index.ts';
 
 /** The sorted index of all archives of a CDN config; made from their indices when it is not there or not whole. */
@@ -34,8 +34,8 @@ async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig:
   onStep?.(`${cdnConfig.archives.length} archive indices`);
   const sizes = cdnConfig.archiveIndexSizes;
   const names = cdnConfig.archives.map((hash) => indexName(identity.cdnPath, 'data', hash));
-  const files = names.map((name, i) => valueUnless(isLost, objects.index(name, sizes[i])));
-  // All are fetched side by side, and one that fails is told of in its turn.
+  const files = names.map((name, i) => optional(objects.index(name, sizes[i]), { orOffline: true }));
+  // That hosts fail otherwise may be over soon: then a build is not opened in part. All are fetched side by side, and one that fails is told of in its turn.
   for (const file of files) file.catch(() => {});
   const group = new ArchiveGroupEncoder();
   // The group takes what it needs of one before the next is read.
@@ -44,7 +44,7 @@ async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig:
   for (const [i, name] of names.entries()) {
     const path = await files[i];
     const known = path === undefined ? undefined : { name, size: sizes[i], file: path, memory };
-    const index = known && (await valueUnless(isLost, openAgain(objects, known)));
+    const index = known && (await optional(openAgain(objects, known), { orOffline: true }));
     if (index === undefined) lacking += 1;
     group.add(index ?? noEntries());
   }
@@ -70,11 +70,6 @@ async function writeGroup(path: string, group: ArchiveGroupEncoder, temporary: s
   } finally {
     writer.close();
   }
-}
-
-/** True for an object that no host has right. That hosts fail otherwise may be over soon: then a build is not opened in part. */
-function isLost(error: unknown): boolean {
-  return isNowhere(error) || codeOf(error) === 'E_OFFLINE';
 }
 
 function noEntries(): ArchiveIndex {

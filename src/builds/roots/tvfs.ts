@@ -91,7 +91,7 @@ async function* walk(
     if (depth > maxDepth) throw formatError('E_FORMAT_RANGE', 'TVFS', `manifests nest deeper than ${maxDepth}`);
     const prefix = outer === '' ? '' : `${outer}/`;
     const path = place.manifest(manifest);
-    const found = depth === 0 ? await path : await optional(path);
+    const found = depth === 0 ? await path : await optional(path, { orOffline: true });
     if (found === undefined) return onLacking?.(outer);
     const file = new DerivedFile(found);
     try {
