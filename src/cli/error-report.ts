@@ -85,14 +85,16 @@ const systemErrors: Readonly<Record<string, (path: string) => [ErrorCode, messag
 
 /** Errors of the file system that no one turned into ours are about a path that the user named. */
 function systemError(error: unknown): PakratError | undefined {
-  const { syscall, path } = (error ?? {}) as { syscall?: unknown; path?: unknown };
+  const { syscall, path, cause } = (error ?? {}) as { syscall?: unknown; path?: unknown; cause?: unknown };
   const reason = codeOf(error);
   // Without a path it is about a stream that was open already: standard output into a file.
   if (syscall === 'write' && path === undefined && (reason === 'ENOSPC' || reason === 'EDQUOT')) {
     const message = 'the disk is full: the output could not be written';
     return new PakratError('E_STORE_FULL', message, { cause: error, data: { reason }, hint: fullHint });
   }
-  if (syscall === 'uv_cwd') return new PakratError('E_NOT_FOUND', 'the current folder is gone', { cause: error });
+  // A thread that begins looks where it is, too.
+  if (syscall === 'uv_cwd' || (cause as { syscall?: unknown } | undefined)?.syscall === 'uv_cwd')
+    return new PakratError('E_NOT_FOUND', 'the current folder is gone', { cause: error });
   // The one that comes without its path: reading a folder as if it were a file.
   const named = typeof path === 'string' ? path : reason === 'EISDIR' ? 'what was named' : undefined;
   if (typeof syscall !== 'string' || named === undefined || reason === undefined) return undefined;

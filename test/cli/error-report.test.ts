@@ -63,7 +63,8 @@ describe('errorReport', () => {
       code: 'ENOENT',
       syscall: 'uv_cwd',
     });
-    expect(errorReport(gone)).toMatchObject({ code: 'E_NOT_FOUND', message: 'the current folder is gone' });
+    for (const error of [gone, new Error('a thread died', { cause: gone })])
+      expect(errorReport(error)).toMatchObject({ code: 'E_NOT_FOUND', message: 'the current folder is gone' });
   });
 
   test('nothing that comes from outside reaches the terminal as a command', () => {
