@@ -1,5 +1,5 @@
 /** Bytes of wrong entries that a transfer reads past before any right one came. */
-const firstBytes = 16 * 1024 * 1024;
+const firstBytes = 64 * 1024 * 1024;
 
 /**
  * How many bytes of wrong entries are worth reading past, for what lies behind them. A damaged stretch of an archive may be longer than what is given up at once, and
