@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { concatBytes, fromHex, toHex } from '../core/bytes.ts';
-import { isDamage, isUnavailable, PakratError, resultUnless } from '../core/errors.ts';
+import { isDamage, isNowhere, isUnavailable, PakratError, resultUnless } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import { type BltePart, type ReadRange, readBlte, readBltePart } from '../formats/blte/read.ts';
@@ -282,7 +282,8 @@ export class Build {
       this.#download ??= await this.lookUp(() => this.#openManifest(keys, open));
       return this.#download;
     };
-    return download && unlessLacking(this.#place, 'its download manifest', opened(download), { orOffline: false });
+    const isSpared = (error: unknown): boolean => isUnavailable(error) && error.code !== 'E_OFFLINE';
+    return download && unlessLacking(this.#place, 'its download manifest', opened(download), isSpared);
   }
 
   /** Fetches what lists its files: a sync that has nothing to do reads none of it. Where one cannot be had or read, what else the build has can be brought all the same. */
@@ -290,7 +291,7 @@ export class Build {
     const { download } = this.config;
     const fetched = Promise.resolve(download && this.manifest(download));
     await waitForAll(
-      unlessLacking(this.#place, 'its list of names', this.root(), { orOffline: false }),
+      unlessLacking(this.#place, 'its list of names', this.root(), isNowhere),
       this.install(),
       unlessLacking(this.#place, 'its download manifest', fetched),
     );

@@ -6,6 +6,7 @@ import {
   isNowhere,
   isPakratError,
   isUnavailable,
+  messageOf,
   resultUnless,
   valueUnless,
 } from '../core/errors.ts';
@@ -163,20 +164,19 @@ export interface BuildPlace {
 
 /**
  * The outcome of work on a part that a build can be read without; where it cannot be had, is malformed, or of a form that nobody here can read, that is noted.
- * @param options.orOffline false: that nobody may be asked for it is an error
+ * @param isSpared tells for which failures to have it that is so
  */
 export async function unlessLacking<Value>(
   { onNote }: Pick<BuildPlace, 'onNote'>,
   what: string,
   work: Promise<Value>,
-  { orOffline = true }: { orOffline?: boolean } = {},
+  isSpared: (error: unknown) => boolean = isUnavailable,
 ): Promise<Value | undefined> {
   return valueUnless((error) => {
-    if (!orOffline && codeOf(error) === 'E_OFFLINE') return false;
-    const isUnread = ['E_UNSUPPORTED', 'E_KEY_MISSING'].includes(codeOf(error) ?? '');
-    const isLacking = isUnavailable(error) || isDamage(error) || (isPakratError(error) && isUnread);
-    if (isLacking) onNote?.(`${what} cannot be had, the build is read without: ${error.message}`);
-    return isLacking;
+    const isUnread = isDamage(error) || ['E_UNSUPPORTED', 'E_KEY_MISSING'].includes(codeOf(error) ?? '');
+    if (!isUnread && !isSpared(error)) return false;
+    onNote?.(`${what} cannot be had, the build is read without: ${messageOf(error)}`);
+    return true;
   }, work);
 }
 
