@@ -286,7 +286,7 @@ export class Build {
     return download && unlessLacking(this.#place, 'its download manifest', opened(download), isSpared);
   }
 
-  /** Fetches what lists its files: a sync that has nothing to do reads none of it. Where one cannot be had or read, what else the build has can be brought all the same. */
+  /** Makes the names ready, and fetches its other lists; the download manifest is not read, for a sync that has nothing to do needs none of it. Where one cannot be had or read, what else the build has can be brought all the same. */
   async fetchLists(): Promise<void> {
     const { download } = this.config;
     const fetched = Promise.resolve(download && this.manifest(download));
