@@ -90,8 +90,8 @@ async function* walk(
   async function* files(manifest: ManifestKeys, outer: string, depth: number): AsyncGenerator<NameRow> {
     if (depth > maxDepth) throw formatError('E_FORMAT_RANGE', 'TVFS', `manifests nest deeper than ${maxDepth}`);
     const prefix = outer === '' ? '' : `${outer}/`;
-    const path = place.manifest(manifest);
-    const found = depth === 0 ? await path : await optional(path, { orOffline: true });
+    const decoded = place.manifest(manifest);
+    const found = depth === 0 ? await decoded : await optional(decoded, { orOffline: true });
     if (found === undefined) return onLacking?.(outer);
     const file = new DerivedFile(found);
     try {

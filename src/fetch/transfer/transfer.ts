@@ -148,12 +148,8 @@ class JobRun {
     for (const { targets } of left) this.#targets.add(targets);
     if (left.length === 0) return;
     const progressed = gotSomewhere(gained, performance.now() - begun);
-    const incomplete = { code: 'E_NETWORK', message: `${host.base}/${this.#job.path}: the answer was not complete` };
-    const { code, message, hint, data }: NonNullable<typeof error> = error ?? {
-      ...incomplete,
-      hint: undefined,
-      data: {},
-    };
+    const cut = `${host.base}/${this.#job.path}: the answer was not complete`;
+    const { code, message, hint, data } = error ?? { code: 'E_NETWORK', message: cut, hint: undefined, data: {} };
     throw new PakratError(code as ErrorCode, message, { hint, data: { ...data, progressed } });
   }
 
