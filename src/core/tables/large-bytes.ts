@@ -36,9 +36,9 @@ export function giveBack(...tables: readonly ArrayBufferView[]): void {
   );
 }
 
-/** As {@link giveBack}, of bytes that nobody else has a view of. Small ones are left: Node cuts them from a buffer that they share. */
+/** As {@link giveBack}, of bytes that nobody else has a view of. Small ones are left: Node cuts them, each less than half of it, from a buffer that they share. */
 export function giveBackOwn(bytes: Uint8Array): void {
-  if (bytes.buffer.byteLength > Buffer.poolSize) giveBack(bytes);
+  if (bytes.length * 2 > bytes.buffer.byteLength) giveBack(bytes);
 }
 
 /** Memory for one thing after the other: what was taken before is overwritten. */

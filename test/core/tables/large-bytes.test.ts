@@ -1,5 +1,7 @@
+import { deflateSync } from 'node:zlib';
 import { expect, test } from '@jest/globals';
-import { giveBack, largeBytes, ReusedBytes } from '../../../src/core/tables/large-bytes.ts';
+import { inflate } from '../../../src/codecs/compression/inflate.ts';
+import { giveBack, giveBackOwn, largeBytes, ReusedBytes } from '../../../src/core/tables/large-bytes.ts';
 
 const MiB = 1 << 20;
 
@@ -46,4 +48,18 @@ test('memory that is given back is free at once, and its table empty', () => {
   // Again, and of nothing.
   giveBack(largeBytes(MiB));
   giveBack();
+});
+
+test('of what was inflated only that is given back which shares its memory with nothing', () => {
+  const neighbour = Buffer.allocUnsafe(100).fill(7);
+  for (const size of [1, 63, 100, 2000, 5000, 30_000, 40_000, 65_536, 300_000]) {
+    const content = Buffer.alloc(size, 3);
+    const bytes = inflate(deflateSync(content), { size, maxSize: size, what: 'test' });
+    expect(content.equals(bytes)).toBe(true);
+    giveBackOwn(bytes);
+    expect([0, size]).toContain(bytes.length);
+    if (size >= 65_536) expect(bytes).toHaveLength(0);
+    expect(neighbour.every((byte) => byte === 7)).toBe(true);
+    expect(Buffer.allocUnsafe(100).fill(5)).toHaveLength(100);
+  }
 });
