@@ -150,7 +150,8 @@ export function isNotFound(error: unknown): error is PakratError {
 
 /** True for what nobody has, and for what each host that has it gives wrong: to ask again brings nothing. */
 export function isNowhere(error: unknown): error is PakratError {
-  return isNotFound(error) || (codeOf(error) === 'E_NETWORK_EXHAUSTED' && (error as PakratError).data.wrong === true);
+  if (!isPakratError(error)) return false;
+  return error.code === 'E_NOT_FOUND' || (error.code === 'E_NETWORK_EXHAUSTED' && error.data.wrong === true);
 }
 
 /** The value of work that goes on; undefined where it fails as `isExpected` tells. Any other failure is thrown on. */

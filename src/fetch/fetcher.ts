@@ -6,7 +6,7 @@ import { fetchObject } from '../cdn/transport/fetch-object.ts';
 import { toHex } from '../core/bytes.ts';
 import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
 import { addAll } from '../core/tables/add-all.ts';
-import { giveBack } from '../core/tables/large-bytes.ts';
+import { giveBackOwn } from '../core/tables/large-bytes.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import type { Claim } from '../store/claims.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
@@ -303,7 +303,8 @@ export class Fetcher {
     return {
       config: (name) => this.object(name),
       index: async (name, size) => {
-        await this.#smallObjects.add(async () => giveBackBody(await this.object(name, size)));
+        // Thousands of indices come faster than garbage is collected.
+        await this.#smallObjects.add(async () => giveBackOwn(await this.object(name, size)));
         return store.file(objectPath(name));
       },
       entries: (places) => this.entries(places),
@@ -317,12 +318,6 @@ export class Fetcher {
       learnObjectKey: (cdnPath, keyName) => store.objectKeys.learn(cdnPath, keyName),
     };
   }
-}
-
-/** Gives the memory of an object back that nobody looks at any more: thousands of indices come faster than garbage is collected. */
-function giveBackBody(bytes: Uint8Array): void {
-  // Small ones share a buffer with others.
-  if (bytes.length === bytes.buffer.byteLength) giveBack(bytes);
 }
 
 /** Few places that are asked about one by one, as files that are read one after the other: all spans of an object would be too many for each. */
