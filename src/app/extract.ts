@@ -1,4 +1,5 @@
 import { PakratError } from '../core/errors.ts';
+import { noting } from '../core/progress.ts';
 import type { Network } from '../fetch/network.ts';
 import { countedFiles } from '../sources/counted-files.ts';
 import { type ExtractResult, type ExtractOptions as ExtractWork, extractFiles } from '../sources/extract/extract.ts';
@@ -52,7 +53,7 @@ export async function extract(session: Session, name: string, options: ExtractOp
     threads: session.options.threads === 0 ? 0 : jobs,
     workerUrl: session.options.workerUrl,
     list: list === undefined ? undefined : await readExtractList(list),
-    onNote: (text) => onProgress?.({ type: 'note', text }),
+    onNote: noting(onProgress),
     ...(onProgress && counted),
   };
   const readsAll = tar === undefined && names.length === 0 && list === undefined && jobs === undefined;

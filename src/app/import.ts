@@ -1,5 +1,5 @@
 import { codeOf, isUnavailable, PakratError, valueUnless } from '../core/errors.ts';
-import type { WorkOptions } from '../core/progress.ts';
+import { noting, type WorkOptions } from '../core/progress.ts';
 import { cell, decodeBpsv } from '../formats/services/bpsv.ts';
 import { importFolder as importInto } from '../keep/import/import-folder.ts';
 import type { ImportReport } from '../keep/import/import-report.ts';
@@ -41,7 +41,7 @@ export async function importFolder(
     });
   }
   const cdnPath = await cdnPathOf(session, store, options);
-  const note = (text: string): void => onProgress?.({ type: 'note', text });
+  const note = noting(onProgress);
   onProgress?.({ type: 'step', step: 'files of the folder', bytes: 0 });
   return importInto(store, folder, {
     link,

@@ -1,4 +1,5 @@
 import { PakratError } from '../core/errors.ts';
+import { noting } from '../core/progress.ts';
 import type { ProofThreads } from '../keep/proofs/prove-objects.ts';
 import type { VerifyResult } from '../verify/verify-result.ts';
 import { besideFolder, findSourceName, type SourceOptions, splitChoice, withSource } from './session/open-source.ts';
@@ -112,6 +113,6 @@ async function verifyHeld(session: Session, name: string | undefined, work: Veri
     signal,
     opener: buildOpener(session, { signal, onProgress }),
     onProgress: (phase, done, total) => onProgress?.({ type: 'bytes', phase, done, total }),
-    onNote: (text) => onProgress?.({ type: 'note', text }),
+    onNote: noting(onProgress),
   });
 }

@@ -17,7 +17,7 @@ import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { listfileVersion } from './listfile/listfile-paths.ts';
-import { decodeHeld } from './manifests/decode-held.ts';
+import { bringManifest } from './manifests/bring-manifest.ts';
 import { DownloadFile } from './manifests/download-file.ts';
 import { EarlyManifests } from './manifests/early-manifests.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
@@ -219,16 +219,14 @@ export class Build {
         data: { ckey: keys.ckey },
       });
     }
-    await this.objects.entries([place]);
-    await decodeHeld(this.#place, place, keys, this.keys);
+    await bringManifest(this.#place, { manifest: keys, entry: place, isEncoding }, this.keys);
   }
 
   /** Finds the encoding file of a config that does not give its ekey: by its size, which hardly another entry has. */
   async #findEncoding(keys: ManifestKeys): Promise<void> {
     for (const place of placesOfSize(this, keys.encodedSize)) {
       try {
-        await this.objects.entries([place]);
-        return await decodeHeld(this.#place, place, keys, this.keys);
+        return await bringManifest(this.#place, { manifest: keys, entry: place, isEncoding: true }, this.keys);
       } catch (error) {
         if (!isDamage(error) && !isUnavailable(error)) throw error;
       }
@@ -328,14 +326,14 @@ export class Build {
   }
 
   async #openRoot(): Promise<Root> {
-    const { folders, onStep } = this.#place;
+    const { config } = this;
+    const { folders, onStep, onNote } = this.#place;
     onStep?.('root');
-    const { root } = this.config;
     const opened = await openRoot({
       folders,
-      config: this.config,
-      file: root && (await optional(this.manifest(root))),
-      onNote: this.#place.onNote,
+      config,
+      file: config.root && (await optional(this.manifest(config.root), { onNote })),
+      onNote,
       encoding: this.encoding,
       listfile: async () => this.#keep(await ListfileIndex.open(folders)),
       load: (keys) => this.#load(keys),

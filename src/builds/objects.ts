@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import {
   codeOf,
+  type ErrorCode,
   isDamage,
   isNotFound,
   isNowhere,
@@ -11,7 +12,7 @@ import {
   valueUnless,
 } from '../core/errors.ts';
 import { ReusedBytes } from '../core/tables/large-bytes.ts';
-import { openPlain, readAt, readInto, reading } from '../files/read-at.ts';
+import { openPlain, readAt, readInto, readingObject } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { ReadRange } from '../formats/blte/read.ts';
 import type { CdnConfig } from '../formats/configs/cdn-config.ts';
@@ -60,6 +61,11 @@ export interface Objects {
    */
   demandHeld?(place: EntryPlace): void;
   /**
+   * Learns that an entry which is held is wrong on disk, or not there: it is not held any more. Absent where there is nobody to bring it again.
+   * @returns false where nobody may be asked for it: then it is held as before
+   */
+  lose?(place: EntryPlace): boolean;
+  /**
    * Decrypts bytes that were read from the file of an object. Absent where no object is encrypted as a whole.
    * @param offset where the bytes lie in the object
    */
@@ -81,7 +87,7 @@ export type HeldObjects = Pick<Objects, 'open' | 'demandHeld' | 'decrypt'>;
 export function openHeld(objects: Pick<Objects, 'open'>, place: EntryPlace): { fd: number; offset: number } {
   const { file, offset } = objects.open(place);
   try {
-    return { fd: reading(file, () => openPlain(file).fd), offset };
+    return { fd: readingObject(file, () => openPlain(file).fd), offset };
   } catch (error) {
     if (!isNotFound(error) || objects.open(place).file === file) throw error;
     return openHeld(objects, place);
@@ -134,12 +140,21 @@ export function heldFiles(
   return places.map((place) => resultUnless(isPakratError, () => objects.open(place)));
 }
 
-/** The outcome of work on an object, undefined when no host has it, or has it right: real builds name such objects, and are used without. @param options.orOffline true: and when nobody may be asked */
+/**
+ * The outcome of work on an object, undefined when no host has it, or has it right: real builds name such objects, and are used without.
+ * @param options.orOffline true: and when nobody may be asked
+ * @param options.onNote told of one that this disk has damaged
+ */
 export function optional<Value>(
   work: Promise<Value>,
-  { orOffline = false }: { orOffline?: boolean } = {},
+  { orOffline = false, onNote }: { orOffline?: boolean } & Pick<BuildPlace, 'onNote'> = {},
 ): Promise<Value | undefined> {
-  return valueUnless((error) => isNowhere(error) || (orOffline && codeOf(error) === 'E_OFFLINE'), work);
+  return valueUnless((error) => {
+    if (orOffline && codeOf(error) === 'E_OFFLINE') return true;
+    if (!isNowhere(error)) return false;
+    if (error.data.onDisk === true) onNote?.(`${error.message}. ${error.hint ?? ''}`.trimEnd(), error.code);
+    return true;
+  }, work);
 }
 
 /** A build to be opened: which one, where its objects come from, and where derived files go. */
@@ -158,8 +173,8 @@ export interface BuildPlace {
   threads?: ThreadUse | undefined;
   /** Called with what happens, in words: `1000 archive indices`, `encoding`. */
   onStep?: ((step: string) => void) | undefined;
-  /** Called with remarks for a person: parts of the build that it is read without. */
-  onNote?: ((text: string) => void) | undefined;
+  /** Called with remarks for a person: parts of the build that it is read without; with a code where it is this disk that has one damaged. */
+  onNote?: ((text: string, code?: ErrorCode) => void) | undefined;
 }
 
 /**
@@ -175,16 +190,21 @@ export async function unlessLacking<Value>(
   return valueUnless((error) => {
     const isUnread = isDamage(error) || ['E_UNSUPPORTED', 'E_KEY_MISSING'].includes(codeOf(error) ?? '');
     if (!isUnread && !isSpared(error)) return false;
-    onNote?.(`${what} cannot be had, the build is read without: ${messageOf(error)}`);
+    onNote?.(`${what} cannot be had, the build is read without: ${messageOf(error)}`, codeOnDisk(error));
     return true;
   }, work);
 }
 
+/** The code of what is wrong with a part that this disk has damaged. */
+function codeOnDisk(error: unknown): ErrorCode | undefined {
+  return isPakratError(error) && error.data.onDisk === true ? error.code : undefined;
+}
+
 /** Tells each remark once, however often it is made. */
-export function once(onNote: BuildPlace['onNote']): (text: string) => void {
+export function once(onNote: BuildPlace['onNote']): NonNullable<BuildPlace['onNote']> {
   const told = new Set<string>();
-  return (text) => {
-    if (!told.has(text)) onNote?.(text);
+  return (text, code) => {
+    if (!told.has(text)) onNote?.(text, code);
     told.add(text);
   };
 }

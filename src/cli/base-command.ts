@@ -4,9 +4,9 @@ import type { Config } from '@oclif/core/config';
 import { ExitError } from '@oclif/core/errors';
 import type { Session } from '../app/session/session.ts';
 import { removeTemporaries } from '../app/session/temporaries.ts';
-import { codeOf, PakratError } from '../core/errors.ts';
+import { codeOf, type ErrorCode, PakratError } from '../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../core/progress.ts';
-import { type ErrorReport, errorJson, errorReport, errorText, exitCodes } from './error-report.ts';
+import { type ErrorReport, errorJson, errorReport, errorText, exitCodeOf, exitCodes } from './error-report.ts';
 import {
   type GlobalFlags,
   globalFlags,
@@ -40,6 +40,8 @@ export abstract class CliCommand extends Command {
   #isSignalUsed = false;
   #quiet = false;
   #progress: { show: OnProgress; end: () => void } | undefined;
+  /** The code of the first part that is damaged on this disk, without which the work went on. */
+  #lacking: ErrorCode | undefined;
 
   /** As the program runs a command, with what it has loaded: oclif would load it a second time. */
   static override async run<Result extends Command>(
@@ -84,12 +86,19 @@ export abstract class CliCommand extends Command {
   }
 
   #show(event: Parameters<OnProgress>[0]): void {
+    if (event.type === 'note' && event.code !== undefined) this.#noteLack(event.text, event.code);
     if (this.#progress === undefined) {
       const isTty = canRedraw(process.stderr, process.env);
       const bar = createProgress({ stream: process.stderr, isTty, quiet: this.#quiet });
       this.#progress = { show: showProgress(bar), end: () => bar.end() };
     }
     this.#progress.show(event);
+  }
+
+  /** What is done without a part of it is not all: the exit code says so, and that is never quiet. */
+  #noteLack(text: string, code: ErrorCode): void {
+    this.#lacking ??= code;
+    if (this.#quiet) process.stderr.write(`${printableBlock(noteLine(text))}\n`);
   }
 
   /** Takes the bar away: the line is free for other text. */
@@ -101,7 +110,9 @@ export abstract class CliCommand extends Command {
   /** For work whose output is what a person waits for: the signal, and notes alone. */
   protected notes(): Required<WorkOptions> & { signal: AbortSignal } {
     const onProgress: OnProgress = (event) => {
-      if (event.type === 'note') this.note(noteLine(event.text));
+      if (event.type !== 'note') return;
+      this.note(noteLine(event.text));
+      if (event.code !== undefined) this.#noteLack(event.text, event.code);
     };
     return { signal: this.signal, onProgress };
   }
@@ -160,6 +171,7 @@ export abstract class CliCommand extends Command {
     for (const name of stopSignals) process.off(name, this.#interrupt);
     process.stderr.off('error', ignoreBrokenPipe);
     process.off('uncaughtException', reportBug);
+    if (error === undefined && this.#lacking !== undefined) process.exitCode ||= exitCodeOf(this.#lacking);
     await super.finally(error);
   }
 

@@ -148,10 +148,9 @@ export function isNotFound(error: unknown): error is PakratError {
   return codeOf(error) === 'E_NOT_FOUND';
 }
 
-/** True for what nobody has, and for what each host that has it gives wrong: to ask again brings nothing. */
+/** True for what nobody has, and for what each that has it, a host or this disk, gives wrong: to ask again brings nothing. */
 export function isNowhere(error: unknown): error is PakratError {
-  if (!isPakratError(error)) return false;
-  return error.code === 'E_NOT_FOUND' || (error.code === 'E_NETWORK_EXHAUSTED' && error.data.wrong === true);
+  return isNotFound(error) || (isPakratError(error) && error.data.wrong === true);
 }
 
 /** The value of work that goes on; undefined where it fails as `isExpected` tells. Any other failure is thrown on. */

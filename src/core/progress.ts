@@ -1,3 +1,5 @@
+import type { ErrorCode } from './errors.ts';
+
 /** An event of lasting work. */
 export type Progress =
   /** The work on one of several builds begins. */
@@ -10,11 +12,16 @@ export type Progress =
   | { type: 'entry'; phase: string; done: number; total: number }
   /** The hosts that are asked, or trouble with one of them. */
   | { type: 'host'; hosts: readonly string[]; problem?: string | undefined }
-  /** A remark for a person: without it something would be surprising. */
-  | { type: 'note'; text: string };
+  /** A remark for a person: without it something would be surprising. With a code what is done is not all, for something that it takes is damaged on this disk. */
+  | { type: 'note'; text: string; code?: ErrorCode };
 
 /** Called with events of lasting work. Must not throw. */
 export type OnProgress = (event: Progress) => void;
+
+/** Hears of remarks, and passes them on as notes. */
+export function noting(onProgress: OnProgress | undefined): (text: string, code?: ErrorCode) => void {
+  return (text, code) => onProgress?.({ type: 'note', text, ...(code !== undefined && { code }) });
+}
 
 /** What everything that lasts can be given. */
 export interface WorkOptions {

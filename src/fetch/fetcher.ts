@@ -1,4 +1,3 @@
-import { rmSync } from 'node:fs';
 import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import type { HealthKind } from '../cdn/hosts/hosts.ts';
@@ -15,6 +14,7 @@ import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { ClaimedJobs, claimObject, Waiting } from './claimed-fetch.ts';
 import { HeldSpans, heldPlaces, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
+import { loseEntry, loseObject } from './lost-files.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import { Arrivals, adoptObject } from './small-objects.ts';
@@ -154,17 +154,11 @@ export class Fetcher {
       checkObject(name, held);
       return held;
     } catch {
-      this.#lose(objectPath(name));
+      const path = objectPath(name);
+      const size = this.store.ledger.completeSize(path);
+      if (this.store.writable && size !== undefined) loseObject(this.store, path, size);
       return undefined;
     }
-  }
-
-  #lose(path: string): void {
-    const { ledger, files, file, writable } = this.store;
-    const size = ledger.completeSize(path);
-    if (!writable || size === undefined) return;
-    files.withdraw([path], () => ledger.loseObject(path, size));
-    rmSync(file(path), { force: true });
   }
 
   /**
@@ -314,6 +308,11 @@ export class Fetcher {
       },
       openMany: (places) => heldPlaces(store, places),
       demandHeld: (place) => this.#demandHeld(place),
+      lose: (place) => {
+        const isMended = this.network !== undefined && store.writable;
+        if (isMended) loseEntry(store, place);
+        return isMended;
+      },
       decrypt: (name, bytes, offset) => store.objectKeys.decrypt(objectPath(name), bytes, offset),
       learnObjectKey: (cdnPath, keyName) => store.objectKeys.learn(cdnPath, keyName),
     };

@@ -1,6 +1,9 @@
+import { rmSync } from 'node:fs';
+import type { EntryPlace } from '../builds/objects.ts';
 import { clearWay } from '../store/clear-way.ts';
+import { objectPath } from '../store/layout.ts';
 import type { Store } from '../store/store.ts';
-import { HeldSpans } from './held-spans.ts';
+import { HeldSpans, isHeld } from './held-spans.ts';
 
 /** An object of which less is on disk than the ledger says: its file was deleted or cut. */
 interface LostBytes {
@@ -28,6 +31,22 @@ export function forgetLost(store: Store, paths: Iterable<string>): string[] {
     for (const { path, from } of lost) ledger.removeSpans(path, [{ start: from, end: Number.MAX_SAFE_INTEGER }]);
   });
   return lostPaths;
+}
+
+/** Takes a small object that turned out to be wrong on disk for one that is not held, so that it is fetched again. @throws E_STORE… */
+export function loseObject({ ledger, files, file }: Store, path: string, size: number): void {
+  files.withdraw([path], () => ledger.loseObject(path, size));
+  rmSync(file(path), { force: true });
+}
+
+/** As {@link loseObject}, for an entry; and for all else that its object lost, where the file of that is gone or cut. */
+export function loseEntry(store: Store, place: EntryPlace): void {
+  const { object, loose, offset, size } = place;
+  const path = objectPath(object);
+  forgetLost(store, [path]);
+  if (!isHeld(store, place)) return;
+  if (loose) loseObject(store, path, size);
+  else store.files.withdraw([path], () => store.ledger.removeSpans(path, [{ start: offset, end: offset + size }]));
 }
 
 /** True where {@link forgetLost} would find something. @param spans as they were asked for before */

@@ -142,6 +142,18 @@ export function reading<Result>(path: string, work: () => Result): Result {
   }
 }
 
+/** As {@link reading}, for the file of an object that a store or a folder has: where a folder or a pipe lies there, it has none. */
+export function readingObject<Result>(path: string, work: () => Result): Result {
+  return reading(path, () => {
+    try {
+      return work();
+    } catch (error) {
+      if (codeOf(error) !== 'EISDIR') throw error;
+      throw new PakratError('E_NOT_FOUND', `${path} is no plain file`, { data: { path }, cause: error });
+    }
+  });
+}
+
 /** Entries of a folder that the system is asked for at a time. */
 const askedAtOnce = 256;
 

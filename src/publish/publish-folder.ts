@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { codeOf, isStoreTrouble, PakratError, withHint } from '../core/errors.ts';
-import type { WorkOptions } from '../core/progress.ts';
+import { noting, type WorkOptions } from '../core/progress.ts';
 import { makeFolderDurable } from '../files/durable.ts';
 import { readList } from '../files/given/text-list.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
@@ -52,7 +52,7 @@ export async function publishFolder(folder: string, options: PublishFolderOption
   const especs = espec === undefined ? undefined : parseEspecChoice(espec);
   const tagFile = await readFacts(options);
   const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: 0 });
-  const note = (text: string): void => onProgress?.({ type: 'note', text });
+  const note = noting(onProgress);
   const release = lockFolder(out);
   let listed: ListedFolder<FileFacts> | undefined;
   try {

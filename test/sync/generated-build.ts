@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Build, openBuild } from '../../src/builds/build.ts';
+import type { BuildPlace } from '../../src/builds/objects.ts';
 import { Hosts } from '../../src/cdn/hosts/hosts.ts';
 import { HttpClient } from '../../src/cdn/transport/http.ts';
 import { Fetcher } from '../../src/fetch/fetcher.ts';
@@ -96,7 +97,7 @@ export interface OpenOptions {
   slowWindowMs?: number;
   hedgeMs?: number;
   wantsDownload?: boolean;
-  onNote?: (text: string) => void;
+  onNote?: BuildPlace['onNote'];
 }
 
 /** Opens a store and a build in it. */

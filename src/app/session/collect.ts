@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { codeOf } from '../../core/errors.ts';
-import type { WorkOptions } from '../../core/progress.ts';
+import { noting, type WorkOptions } from '../../core/progress.ts';
 import { collectGarbage, type GcReport } from '../../keep/gc/collect-garbage.ts';
 import type { KeepRules } from '../../keep/gc/going-builds.ts';
 import { storeLayout } from '../../store/layout.ts';
@@ -43,6 +43,6 @@ async function runGc(session: Session, request: CollectRequest): Promise<GcRepor
     signal,
     onProgress: (phase, done, total) =>
       onProgress?.(phase === 'gc' ? { type: 'bytes', phase, done, total } : { type: 'entry', phase, done, total }),
-    onNote: (text) => onProgress?.({ type: 'note', text }),
+    onNote: noting(onProgress),
   });
 }

@@ -1,5 +1,5 @@
 import { existsSync, statSync } from 'node:fs';
-import { isPakratError, withHint } from '../../core/errors.ts';
+import { isDamage, isPakratError, withHint } from '../../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import { isInstall } from '../../installs/casc/find-install.ts';
@@ -127,7 +127,8 @@ export async function openSource(session: Session, name: string, options: OpenOp
 /** An error about a product that says so where a folder may have been meant. */
 export async function besideFolder<Result>(name: string, work: Promise<Result>): Promise<Result> {
   return work.catch(async (error: unknown) => {
-    if (!isPakratError(error) || !isBareFolder(name)) throw error;
+    // What is damaged was found.
+    if (isDamage(error) || !isPakratError(error) || !isBareFolder(name)) throw error;
     const { nearSources } = await import('../../installs/near-folders.ts');
     const hint = nearSources(name) ?? error.hint ?? '';
     const folder = `The folder ${name} here holds no PAK, no installed game and no layout of a CDN, so that ${name} was taken for tact:${name}, a product.`;

@@ -9,7 +9,7 @@ import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import type { Channels } from '../../cdn/versions/channels.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { isNotFound, PakratError, valueUnless } from '../../core/errors.ts';
-import type { OnProgress, WorkOptions } from '../../core/progress.ts';
+import { noting, type OnProgress, type WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Network, NetworkOptions } from '../../fetch/network.ts';
 import { fittingJobs } from '../../files/open-files.ts';
@@ -178,7 +178,7 @@ export class Session {
     const onProblem = (problem: string | undefined): void => onProgress?.({ type: 'host', hosts: [], problem });
     const { versionServiceMs: timeoutMs } = settings.network;
     const online = { services, http, channels, timeoutMs, signal, onProblem };
-    const note = (text: string): void => onProgress?.({ type: 'note', text });
+    const note = noting(onProgress);
     return { ledger, online: offline ? undefined : online, region, note };
   }
 
@@ -315,7 +315,7 @@ export class Session {
   /** What fetches objects from the hosts of a build, without opening it: it may not be there to be opened. Needs `close`. */
   async connect(identity: BuildIdentity, { signal, onProgress }: WorkOptions): Promise<ConnectedBuild> {
     const network = await this.openNetwork(identity, { signal, onProgress });
-    const onNote = (text: string): void => onProgress?.({ type: 'note', text });
+    const onNote = noting(onProgress);
     const fetcher = await this.#openFetcher(await this.store({ create: false }), network, { onNote });
     const close = async (): Promise<void> => {
       await network?.close();
@@ -333,7 +333,7 @@ export class Session {
     const network = offline ? undefined : await this.openNetwork(identity, { signal, onProgress });
     try {
       const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
-      const onNote = (text: string): void => onProgress?.({ type: 'note', text });
+      const onNote = noting(onProgress);
       const { build, fetcher, close } = await this.openBuild(identity, network, { onStep, onNote, isKnown });
       const closeAll = async (): Promise<void> => {
         // Transfers end before what they brought is committed.

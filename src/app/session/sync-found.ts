@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import type { ResolvedBuild } from '../../builds/resolve/resolve-build.ts';
-import type { WorkOptions } from '../../core/progress.ts';
+import { noting, type WorkOptions } from '../../core/progress.ts';
 import { tagsWithoutFiles } from '../../fetch/plan/selection.ts';
 import type { OpenedBuild } from '../../keep/build-opener.ts';
 import { prepareMarks } from '../../keep/gc/mark-build.ts';
@@ -65,7 +65,7 @@ export async function syncFound(
   let opened: OpenedBuild | undefined;
   try {
     progress.onStep('configs');
-    const onNote = (text: string): void => onProgress({ type: 'note', text });
+    const onNote = noting(onProgress);
     const { onStep } = progress;
     opened = await session.openBuild(identity, network, { jobs, wantsDownload: true, onStep, onNote });
     const { patchGapBytes: gapBytes, patchMaxBytes: maxBytes } = session.options.settings.sync;

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { crc32 } from 'node:zlib';
 import { breathe } from '../../core/breathe.ts';
-import { isNotFound, resultUnless, valueUnless } from '../../core/errors.ts';
+import { isDamage, isNotFound, resultUnless, valueUnless } from '../../core/errors.ts';
 import { plural } from '../../core/quantities.ts';
 import { ReusedBytes } from '../../core/tables/large-bytes.ts';
-import { reading, readWhole } from '../../files/read-at.ts';
+import { readingObject, readWhole } from '../../files/read-at.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { ArchiveGroupEncoder } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex, encodeArchiveIndex } from '../../formats/indices/archive-index.ts';
@@ -44,7 +44,7 @@ async function makeGroup(file: string, of: number, place: BuildPlace, cdnConfig:
   for (const [i, name] of names.entries()) {
     const path = await files[i];
     const known = path === undefined ? undefined : { name, size: sizes[i], file: path, memory };
-    const index = known && (await optional(openAgain(objects, known), { orOffline: true }));
+    const index = known && (await valueUnless(isDamage, optional(openAgain(objects, known), { orOffline: true })));
     if (index === undefined) lacking += 1;
     group.add(index ?? noEntries());
   }
@@ -105,7 +105,7 @@ async function openIndex(
   memory = new ReusedBytes(),
 ): Promise<ArchiveIndex> {
   await breathe();
-  const bytes = reading(file, () => readWhole(file, memory));
+  const bytes = readingObject(file, () => readWhole(file, memory));
   return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);
 }
 

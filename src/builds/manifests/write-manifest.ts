@@ -28,7 +28,9 @@ export async function writeManifest(
     }
     const found = toHex(hash.digest());
     if (found !== ckey) {
-      throw new PakratError('E_INTEGRITY', `manifest ${ckey} decodes to ${found}`, { data: { ckey, found } });
+      throw new PakratError('E_INTEGRITY', `manifest ${ckey} decodes to ${found}`, {
+        data: { ckey, found, wrong: true },
+      });
     }
     manifest.finish(path);
   } catch (error) {

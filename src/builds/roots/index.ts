@@ -56,7 +56,11 @@ const rootKinds: readonly RootKind[] = [
   ['wow', wowRootFormat, openWowRoot],
   ['tvfs', tvfsFormat, (place, { ckey }) => openTvfsAt(place, { ckey })],
   ['mndx', mndxFormat, named('mndx', (_, { file }) => mndxRows(readDerived(file)))],
-  ['diablo3', diablo3RootFormat, named('diablo3', ({ load }, { file }) => diablo3Rows(readDerived(file), load))],
+  [
+    'diablo3',
+    diablo3RootFormat,
+    named('diablo3', ({ load }, { file }, note) => diablo3Rows(readDerived(file), { load, note })),
+  ],
   [
     'overwatch',
     overwatchRootFormat,
@@ -76,7 +80,7 @@ export async function openRoot(place: RootPlace): Promise<Root> {
   const root = rootObject(place);
   const kind = kindOf(root);
   if (config.vfsRoot !== undefined && hasTvfsFirst(place)) {
-    const tvfs = await optional(openTvfsAt(place, config.vfsRoot));
+    const tvfs = await optional(openTvfsAt(place, config.vfsRoot), place);
     return tvfs ?? openWithoutRoot(place, root, `vfs-root ${config.vfsRoot.ckey}`);
   }
   if (root !== undefined && kind !== undefined) return kind[2](place, root);
@@ -154,10 +158,11 @@ async function openWithoutRoot(
 }
 
 /** The file database in place of a root; undefined when there is none, or no host has it. */
-async function openFileDb({ config, folders, load, keys = emptyKeyRing }: RootPlace): Promise<Root | undefined> {
+async function openFileDb(place: RootPlace): Promise<Root | undefined> {
+  const { config, folders, load, keys = emptyKeyRing } = place;
   const manifest = fileDbKeys(config);
   if (manifest === undefined) return undefined;
-  const bytes = await optional(load(manifest));
+  const bytes = await optional(load(manifest), place);
   return bytes && openNameTable({ folders, kind: 'file-db', ckey: manifest.ckey, rows: () => fileDbRows(bytes, keys) });
 }
 

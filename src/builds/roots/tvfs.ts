@@ -8,7 +8,7 @@ import { parseWowTvfsName } from '../../formats/roots/tvfs/wow-name.ts';
 import { DerivedFile, isLacking, removeDerived } from '../../store/derived/derived-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import { type ListfileIndex, namesWhenNeeded } from '../listfile/listfile-index.ts';
-import { optional } from '../objects.ts';
+import { type BuildPlace, optional } from '../objects.ts';
 import { type NameRow, type Note, openNameTable } from './name-table.ts';
 import type { Root } from './root.ts';
 import { diablo4Naming, type LoadPart } from './rows/diablo4.ts';
@@ -32,7 +32,7 @@ export interface TvfsPlace {
   /** The decoded bytes of a part of a file, by its ckey or the start of its ekey. */
   loadPart: LoadPart;
   /** Called with what cannot be had, in words. */
-  onNote?: ((text: string) => void) | undefined;
+  onNote?: BuildPlace['onNote'];
 }
 
 /** Opens the TVFS of a build; nested manifests are joined to it, and those that cannot be had are left out for now. Needs `close`. */
@@ -91,7 +91,7 @@ async function* walk(
     if (depth > maxDepth) throw formatError('E_FORMAT_RANGE', 'TVFS', `manifests nest deeper than ${maxDepth}`);
     const prefix = outer === '' ? '' : `${outer}/`;
     const decoded = place.manifest(manifest);
-    const found = depth === 0 ? await decoded : await optional(decoded, { orOffline: true });
+    const found = depth === 0 ? await decoded : await optional(decoded, { orOffline: true, onNote: place.onNote });
     if (found === undefined) return onLacking?.(outer);
     const file = new DerivedFile(found);
     try {

@@ -1,4 +1,4 @@
-import { codeOf, messageOf } from '../../../core/errors.ts';
+import { codeOf, isNowhere, messageOf } from '../../../core/errors.ts';
 import { normalizeName } from '../../../core/jenkins.ts';
 import { groupBy } from '../../../core/tables/group-by.ts';
 import { decodeContentManifest } from '../../../formats/roots/content-manifest.ts';
@@ -63,7 +63,8 @@ async function optional<Manifest>(
     return decode(await load({ ckey, size: undefined }));
   } catch (error) {
     const code = codeOf(error) ?? '';
-    const forNow = ['E_KEY_MISSING', 'E_OFFLINE'].includes(code) ? 'forNow' : undefined;
+    const isWrong = isNowhere(error) && code !== 'E_NOT_FOUND';
+    const forNow = isWrong || ['E_KEY_MISSING', 'E_OFFLINE'].includes(code) ? 'forNow' : undefined;
     if (!code.startsWith('E_FORMAT') && code !== 'E_NOT_FOUND' && forNow === undefined) throw error;
     note(`${name} cannot be read, and what it lists has no names: ${messageOf(error)}`, forNow);
     return undefined;
