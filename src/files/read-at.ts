@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { codeOf, formatError, isPakratError, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf, formatError, isNoFile, isPakratError, isSystemError, messageOf, PakratError } from '../core/errors.ts';
 import type { ReusedBytes } from '../core/tables/large-bytes.ts';
 
 /** Exactly `size` bytes at `offset` of an open file. Throws E_FORMAT_TRUNCATED when they are not there. */
@@ -152,6 +152,17 @@ export function readingObject<Result>(path: string, work: () => Result): Result 
       throw new PakratError('E_NOT_FOUND', `${path} is no plain file`, { data: { path }, cause: error });
     }
   });
+}
+
+/** Runs work that reads a file: bytes that a broken disk, or a lack of permission, does not give are the fault of the file; one that is gone by now is not there. @throws E_INTEGRITY, E_NOT_FOUND */
+export function readable<Result>(file: string, work: () => Result): Result {
+  try {
+    return work();
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    if (isNoFile(error)) throw new PakratError('E_NOT_FOUND', 'it is gone by now', { data: { file }, cause: error });
+    throw new PakratError('E_INTEGRITY', `it cannot be read: ${messageOf(error)}`, { data: { file }, cause: error });
+  }
 }
 
 /** Entries of a folder that the system is asked for at a time. */

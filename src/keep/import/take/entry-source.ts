@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
-import { codeOf, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../../../core/errors.ts';
-import { openPlain, readAt } from '../../../files/read-at.ts';
+import { codeOf, PakratError, resultUnless } from '../../../core/errors.ts';
+import { openPlain, readAt, readable } from '../../../files/read-at.ts';
 import type { ArchiveEntry } from '../../store-checks.ts';
 
 /** Entries of an object, as a folder has them. Needs `close`. */
@@ -46,17 +46,6 @@ export function archiveFile(file: string): EntrySource {
     read: ({ offset }, from, length) => readable(file, () => readAt(fd, offset + from, length, file)),
     close: () => fs.closeSync(fd),
   };
-}
-
-/** Runs work that reads a file: bytes that a broken disk, or a lack of permission, does not give are the fault of the file; one that is gone by now is not there. @throws as {@link openFound} */
-export function readable<Result>(file: string, work: () => Result): Result {
-  try {
-    return work();
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    if (isNoFile(error)) throw new PakratError('E_NOT_FOUND', 'it is gone by now', { data: { file }, cause: error });
-    throw new PakratError('E_INTEGRITY', `it cannot be read: ${messageOf(error)}`, { data: { file }, cause: error });
-  }
 }
 
 /** The size of a plain file. @throws as openFound */

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { breathe } from '../../../core/breathe.ts';
 import { codeOf, isDamage, isPakratError, resultUnless } from '../../../core/errors.ts';
 import { inStore, writeAll } from '../../../files/durable.ts';
-import { readInto } from '../../../files/read-at.ts';
+import { readable, readInto } from '../../../files/read-at.ts';
 import { removeTemporary } from '../../../files/temporary.ts';
 import type { Claim } from '../../../store/claims.ts';
 import { type ObjectName, objectPath } from '../../../store/layout.ts';
@@ -12,7 +12,7 @@ import { proveBatches, startProofs } from '../../proofs/prove-objects.ts';
 import type { FoundFile } from '../find/found-files.ts';
 import { addAmount, addLinked } from '../import-report.ts';
 import type { ImportRun } from '../import-run.ts';
-import { openFound, readable } from './entry-source.ts';
+import { openFound } from './entry-source.ts';
 import { type Copy, placeFiles, writeCopy } from './place-whole.ts';
 import { hasSmall, sharedCopy } from './take-small.ts';
 
