@@ -65,9 +65,8 @@ A file that cannot be had (its key is missing, no host has it) is named with the
     const list = flags.list === '-' ? process.stdin : flags.list;
     const choice = { names, list, include, exclude, regex, strip, flat, raw, jobs, pak: pakOptions(flags) };
     const where = isTar ? { tar: writeToStdout } : { to };
-    const { signal, onProgress } = this.work();
     // To count files for nobody would take as long as to list them.
-    const work = { signal, onProgress: flags.quiet ? undefined : onProgress };
+    const work = { ...this.work(), counts: !flags.quiet };
     const result = await this.withSession(flags, (session) =>
       extract(session, source, { ...work, ...choice, ...where }),
     );

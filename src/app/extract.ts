@@ -26,6 +26,8 @@ export interface ExtractOptions
   regex?: readonly string[] | undefined;
   /** Threads. Default: one for each core, where that pays. */
   jobs?: number | undefined;
+  /** Count the files before, so that progress has a total: they are listed a second time. Default: where there is `onProgress`. */
+  counts?: boolean | undefined;
   /** Takes the files as a tar, piece by piece, instead of files in a folder. */
   tar?: ((piece: Uint8Array) => Promise<void> | void) | undefined;
 }
@@ -38,7 +40,19 @@ const fetchedEveryMs = 200;
  * @throws E_NOT_FOUND when a name or glob chooses nothing, E_USAGE, E_STORE_FULL, E_ABORTED
  */
 export async function extract(session: Session, name: string, options: ExtractOptions): Promise<ExtractResult> {
-  const { tar, list, regex = [], jobs, onProgress, pak, locale, to = '', names = [], ...choice } = options;
+  const {
+    tar,
+    list,
+    regex = [],
+    jobs,
+    onProgress,
+    counts = true,
+    pak,
+    locale,
+    to = '',
+    names = [],
+    ...choice
+  } = options;
   const { signal } = choice;
   if (to === '' && tar === undefined) {
     throw new PakratError('E_USAGE', '--to names no folder', { hint: 'Write . for this one.' });
@@ -54,7 +68,7 @@ export async function extract(session: Session, name: string, options: ExtractOp
     workerUrl: session.options.workerUrl,
     list: list === undefined ? undefined : await readExtractList(list),
     onNote: noting(onProgress),
-    ...(onProgress && counted),
+    ...(onProgress && counts && counted),
   };
   const readsAll = tar === undefined && names.length === 0 && list === undefined && jobs === undefined;
   return withSource(

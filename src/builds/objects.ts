@@ -3,11 +3,13 @@ import {
   codeOf,
   type ErrorCode,
   isDamage,
+  isDiskBroken,
   isNotFound,
   isNowhere,
   isPakratError,
   isUnavailable,
   messageOf,
+  PakratError,
   resultUnless,
   valueUnless,
 } from '../core/errors.ts';
@@ -117,6 +119,9 @@ export function openRanges(
   const readHeld = (at: number, size: number): Uint8Array => {
     try {
       return readBytes(at, size);
+    } catch (error) {
+      if (!isDiskBroken(error)) throw error;
+      throw new PakratError('E_INTEGRITY', `${what} cannot be read: ${messageOf(error)}`, { cause: error });
     } finally {
       objects.demandHeld?.(place);
     }

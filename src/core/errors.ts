@@ -143,6 +143,11 @@ export function isSystemError(error: unknown): boolean {
   return /^E[A-Z0-9]+$/.test(codeOf(error) ?? '');
 }
 
+/** True for bytes that a broken disk does not give, or no more: who has them elsewhere takes them from there. */
+export function isDiskBroken(error: unknown): boolean {
+  return codeOf(error) === 'EIO';
+}
+
 /** True for a name, file or object that is not there. */
 export function isNotFound(error: unknown): error is PakratError {
   return codeOf(error) === 'E_NOT_FOUND';

@@ -154,12 +154,14 @@ export function readingObject<Result>(path: string, work: () => Result): Result 
   });
 }
 
-/** Runs work that reads a file: bytes that a broken disk, or a lack of permission, does not give are the fault of the file; one that is gone by now is not there. @throws E_INTEGRITY, E_NOT_FOUND */
+/** Runs work that reads a file: bytes that a broken disk, or a lack of permission, does not give are the fault of the file, and so is what is no plain file; one that is gone by now is not there. @throws E_INTEGRITY, E_NOT_FOUND */
 export function readable<Result>(file: string, work: () => Result): Result {
   try {
     return work();
   } catch (error) {
     if (!isSystemError(error)) throw error;
+    if (codeOf(error) === 'EISDIR')
+      throw new PakratError('E_INTEGRITY', 'it is no plain file', { data: { file }, cause: error });
     if (isNoFile(error)) throw new PakratError('E_NOT_FOUND', 'it is gone by now', { data: { file }, cause: error });
     throw new PakratError('E_INTEGRITY', `it cannot be read: ${messageOf(error)}`, { data: { file }, cause: error });
   }

@@ -1,10 +1,11 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
 import { concatBytes } from '../core/bytes.ts';
 import { isUnavailable, PakratError, resultUnless, valueUnless } from '../core/errors.ts';
 import { givenPieces } from '../files/given/given-file.ts';
+import { reading, readOwn } from '../files/read-at.ts';
 import { chunkKeyName } from '../formats/blte/cipher.ts';
 import { decodeBlteHeader } from '../formats/blte/header.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
@@ -68,7 +69,7 @@ async function readWhole(path: string, store: Store | undefined): Promise<Omit<I
   }
   const derived = resultUnless(isLacking, () => readDerived(path, { keep: true }));
   if (derived !== undefined) return { name: basename(path), bytes: derived };
-  const bytes = new Uint8Array(readFileSync(path));
+  const bytes = reading(path, () => readOwn(path));
   return {
     name: existsSync(`${path}.index`) ? undefined : basename(path),
     bytes: store?.objectKeys.decrypt(relative(store.layout.root, path), bytes) ?? bytes,

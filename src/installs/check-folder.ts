@@ -1,15 +1,14 @@
-import * as fs from 'node:fs';
 import { breathe } from '../core/breathe.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
-import { readOwn, withReads } from '../files/read-at.ts';
+import { readable, readOwn, withReads } from '../files/read-at.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
 import { checkObject } from '../verify/check-object.ts';
 import type { EntryBatch, ProveEntries } from '../verify/entry-columns.ts';
 import type { HashBuffer } from '../verify/hash-buffer.ts';
 import { problemRows, type VerifyResult } from '../verify/verify-result.ts';
-import { hashFiles } from './read-file.ts';
+import { hashFiles, sizeOfFile } from './read-file.ts';
 
 /** A checked part of a folder, and the first thing that is wrong with it. */
 export interface CheckedObject {
@@ -95,7 +94,7 @@ export function checkWhole(
   name: string,
   object: { kind: 'config' | 'data' | 'patch'; name: string; file: string },
 ): CheckedObject {
-  const size = fs.statSync(object.file).size;
+  const size = sizeOfFile(object.file) ?? 0;
   return checkedBy(name, size, () => {
     if (size > maxWhole) throw new PakratError('E_FORMAT_RANGE', `${size} bytes are too many for it`);
     const [hash = '', suffix] = object.name.split('.');
@@ -108,7 +107,7 @@ export function checkWhole(
 /** Runs a check; an error of ours is the problem, any other goes on. */
 export function checkedBy(name: string, bytes: number, check: () => void): CheckedObject {
   try {
-    check();
+    readable(name, check);
     return { name, bytes };
   } catch (error) {
     if (!isPakratError(error)) throw error;

@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../core/byte-source.ts';
-import { codeOf, PakratError, resultUnless } from '../core/errors.ts';
-import { openPlain, readAt, reading, readOwn } from '../files/read-at.ts';
+import { isNoFile, PakratError, resultUnless } from '../core/errors.ts';
+import { openPlain, readAt, readable, reading, readOwn } from '../files/read-at.ts';
 import { namesIn } from '../files/walk.ts';
 import { checkObject } from '../verify/check-object.ts';
 
@@ -12,18 +12,18 @@ const maxConfigSize = 32 << 20;
 export class OpenFiles {
   readonly #fds = new Map<string, { fd: number; size: number } | undefined>();
 
-  /** The size of a file; undefined when it is not there. */
+  /** The size of a file; undefined when it is not there. @throws E_INTEGRITY when it cannot be opened */
   size(file: string): number | undefined {
     return this.#open(file)?.size;
   }
 
-  /** Bytes of a file. @throws E_FORMAT_TRUNCATED when they are not all there */
+  /** Bytes of a file. @throws E_FORMAT_TRUNCATED when they are not all there, E_INTEGRITY when they cannot be read */
   read(file: string, offset: number, size: number): Uint8Array {
     const opened = this.#open(file);
     if (opened === undefined) throw new PakratError('E_NOT_FOUND', `${file} is not there`, { data: { path: file } });
     // Before anything is allocated: sizes come from the files, too.
     checkRange({ name: file, size: opened.size }, offset, size);
-    return readAt(opened.fd, offset, size, file);
+    return readable(file, () => readAt(opened.fd, offset, size, file));
   }
 
   #open(file: string): { fd: number; size: number } | undefined {
@@ -38,8 +38,13 @@ export class OpenFiles {
 }
 
 function openIfThere(file: string): { fd: number; size: number } | undefined {
-  const isMissing = (error: unknown): boolean => ['ENOENT', 'EISDIR'].includes(codeOf(error) ?? '');
-  return resultUnless(isMissing, () => openPlain(file));
+  return readable(file, () => resultUnless(isNoFile, () => openPlain(file)));
+}
+
+/** The size of a plain file, or of that to which a link leads; undefined where there is none. */
+export function sizeOfFile(file: string): number | undefined {
+  const stat = fs.statSync(file, { throwIfNoEntry: false });
+  return stat?.isFile() === true ? stat.size : undefined;
 }
 
 /** The path of an object below a folder of its kind: `aa/bb/hash`. */
@@ -65,7 +70,7 @@ export function* hashFiles(folder: string): Generator<{ name: string; file: stri
  */
 export function readConfig(folder: string, hash: string): Uint8Array {
   const file = join(folder, hashPath(hash));
-  const size = fs.statSync(file, { throwIfNoEntry: false })?.size;
+  const size = sizeOfFile(file);
   if (size === undefined) {
     throw new PakratError('E_NOT_FOUND', `config ${hash} is not in ${folder}`, { data: { path: file } });
   }

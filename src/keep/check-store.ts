@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { isNoFile, isOurTrouble, isPakratError, isSystemError, PakratError } from '../core/errors.ts';
+import { isDiskBroken, isNoFile, isOurTrouble, isPakratError, isSystemError, PakratError } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { readOwn, withReads } from '../files/read-at.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
@@ -200,16 +200,21 @@ function wrongSize(size: number): PakratError {
   return new PakratError('E_INTEGRITY', `it has not ${size} bytes any more`);
 }
 
-/** Runs a check of a whole object. What cannot be read may be right: it is told, and passed over. */
+/** Runs a check of a whole object. What may not be read may be right: it is told, and passed over. */
 async function checkWhole(object: KnownObject, bytes: number, check: () => Promise<void> | void): Promise<Finding> {
   try {
     await check();
     return { bytes };
   } catch (error) {
     const { path } = object;
-    if (isSystemError(error) && !isNoFile(error)) return { problem: unreadable(path, error) };
-    if (!isNoFile(error) && isOurTrouble(error)) throw error;
-    const { code, message } = isNoFile(error) ? noFile(error) : (error as PakratError);
+    const isLost = isNoFile(error) || isDiskBroken(error);
+    if (isSystemError(error) && !isLost) return { problem: unreadable(path, error) };
+    if (!isLost && isOurTrouble(error)) throw error;
+    const { code, message } = isNoFile(error)
+      ? noFile(error)
+      : isLost
+        ? unreadable(path, error)
+        : (error as PakratError);
     return { bytes, problem: { name: path, code, message }, damage: { kind: 'object', object } };
   }
 }

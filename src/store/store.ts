@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { isNoFile, PakratError } from '../core/errors.ts';
+import { isDiskBroken, isNoFile, PakratError } from '../core/errors.ts';
 import { inStore, makeFolderDurable, storeError, writeFilesDurable } from '../files/durable.ts';
 import { readOwn } from '../files/read-at.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
@@ -30,7 +30,7 @@ export interface Store {
   readonly files: ObjectFiles;
   /** Keys of objects that are encrypted one by one. Files have the bytes of the CDN: whoever reads one decrypts what it read. */
   readonly objectKeys: ObjectKeys;
-  /** The bytes of a small object that is held whole, decrypted; undefined when it is not. @throws E_KEY_MISSING */
+  /** The bytes of a small object that is held whole, decrypted; undefined when it is not, or a broken disk does not give them. @throws E_KEY_MISSING, E_STORE */
   readObject(name: ObjectName): Uint8Array | undefined;
   /** Puts small objects, as they came and checked by the caller, into the store and the ledger. They share the waits for the disk, and the event loop turns. */
   addObjects(objects: readonly SmallObject[]): Promise<void>;
@@ -129,7 +129,7 @@ function readIfThere(file: string): Uint8Array | undefined {
   try {
     return readOwn(file);
   } catch (error) {
-    if (isNoFile(error)) return undefined;
+    if (isNoFile(error) || isDiskBroken(error)) return undefined;
     throw storeError(error, file);
   }
 }

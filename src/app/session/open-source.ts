@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { isDamage, isPakratError, withHint } from '../../core/errors.ts';
-import type { OnProgress, WorkOptions } from '../../core/progress.ts';
+import { noting, type OnProgress, type WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import { isInstall } from '../../installs/casc/find-install.ts';
 import { isCdnFolder } from '../../installs/cdn-folder/find-cdn.ts';
@@ -273,6 +273,7 @@ async function openFolderBuild(
       folders,
       keys: await session.keyRing(),
       onStep: (step) => options.onProgress?.({ type: 'step', step, bytes: 0 }),
+      onNote: noting(options.onProgress),
     });
     const source = folderBuildSource(build, folder, { locale: options.locale ?? session.options.locale });
     const close = async (): Promise<void> => {

@@ -4,7 +4,7 @@ import { breathe } from '../../core/breathe.ts';
 import { isDamage, isNotFound, resultUnless, valueUnless } from '../../core/errors.ts';
 import { plural } from '../../core/quantities.ts';
 import { ReusedBytes } from '../../core/tables/large-bytes.ts';
-import { readingObject, readWhole } from '../../files/read-at.ts';
+import { readable, readWhole } from '../../files/read-at.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { ArchiveGroupEncoder } from '../../formats/indices/archive-group.ts';
 import { type ArchiveIndex, decodeArchiveIndex, encodeArchiveIndex } from '../../formats/indices/archive-index.ts';
@@ -105,7 +105,7 @@ async function openIndex(
   memory = new ReusedBytes(),
 ): Promise<ArchiveIndex> {
   await breathe();
-  const bytes = readingObject(file, () => readWhole(file, memory));
+  const bytes = readable(file, () => readWhole(file, memory));
   return decodeArchiveIndex(objects.decrypt?.(name, bytes, 0) ?? bytes, name.hash);
 }
 

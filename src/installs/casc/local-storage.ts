@@ -1,4 +1,3 @@
-import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { isAllZero, toHex } from '../../core/bytes.ts';
 import { isPakratError, messageOf, PakratError } from '../../core/errors.ts';
@@ -6,6 +5,7 @@ import { ByteReader } from '../../core/reader.ts';
 import { sortRecords } from '../../core/sorting/sort-records.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
+import { readable, readOwn } from '../../files/read-at.ts';
 import { namesIn } from '../../files/walk.ts';
 import { decodeLocalHeader, localHeaderSize } from '../../formats/local/local-header.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type LocalIndex,
   localKeySize,
 } from '../../formats/local/local-index.ts';
-import { OpenFiles } from '../read-file.ts';
+import { OpenFiles, sizeOfFile } from '../read-file.ts';
 
 /** The BLTE object of an entry in a data file; or the reason for which there is none. */
 export type LocalBlte =
@@ -201,12 +201,10 @@ function indexFiles(folder: string): IndexFile[] {
 }
 
 function loadIndex({ path, bucket }: IndexFile): LocalIndex {
-  const stat = fs.statSync(path);
-  const { size } = stat;
-  if (!stat.isFile()) throw new PakratError('E_FORMAT', `${path} is no plain file`, { data: { path } });
-  if (size > maxIndexSize) throw new PakratError('E_FORMAT_RANGE', `${path}: ${size} bytes are too many for an index`);
   try {
-    const index = decodeLocalIndex(new Uint8Array(fs.readFileSync(path)));
+    const size = sizeOfFile(path) ?? 0;
+    if (size > maxIndexSize) throw new PakratError('E_FORMAT_RANGE', `${size} bytes are too many for an index`);
+    const index = decodeLocalIndex(readable(path, () => readOwn(path)));
     if (index.bucket === bucket) return index;
     throw new PakratError('E_FORMAT', `it is the index of bucket ${index.bucket}`);
   } catch (error) {

@@ -2,8 +2,8 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../../core/byte-source.ts';
 import { toHex } from '../../core/bytes.ts';
-import { isNoFile, isPakratError } from '../../core/errors.ts';
-import { openPlain, readAt, readOwn } from '../../files/read-at.ts';
+import { isNotFound, isOurTrouble, isPakratError } from '../../core/errors.ts';
+import { openPlain, readAt, readable, readOwn } from '../../files/read-at.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
 import {
@@ -17,13 +17,13 @@ import {
   type FolderBatch,
   type FolderEntry,
 } from '../check-folder.ts';
-import { hashFiles } from '../read-file.ts';
+import { hashFiles, sizeOfFile } from '../read-file.ts';
 
 /** Bytes of all objects below a folder in the layout of a CDN. */
 export function cdnBytes(path: string): number {
   let sum = 0;
   for (const kind of ['config', 'data', 'patch']) {
-    for (const { file } of hashFiles(join(path, kind))) sum += fs.statSync(file).size;
+    for (const { file } of hashFiles(join(path, kind))) sum += sizeOfFile(file) ?? 0;
   }
   return sum;
 }
@@ -54,7 +54,7 @@ function* batchesOf(objects: readonly CdnObject[], work: EntryWork): Generator<F
     const { kind, name, file } = object;
     const index = fs.existsSync(`${file}.index`) ? `${file}.index` : undefined;
     const listed = { name: { kind, hash: name }, file, index };
-    yield { listed, size: fs.statSync(file).size, name: `${kind}/${name}`, check: () => checkData(object, work) };
+    yield { listed, size: sizeOfFile(file) ?? 0, name: `${kind}/${name}`, check: () => checkData(object, work) };
   }
 }
 
@@ -70,14 +70,31 @@ async function* checkData(object: CdnObject, work: EntryWork): AsyncGenerator<Ch
   // One whose index is damaged cannot be taken apart; the index itself is reported.
   if (index === 'damaged') return;
   if (index === undefined && kind === 'patch') yield checkWhole(`patch/${name}`, object);
-  else yield* withFile(file, (read, size) => checkFolderEntries(entriesOf(object, { index, read, size }), work));
+  else yield* checkFile(object, index, work);
+}
+
+async function* checkFile(
+  object: CdnObject,
+  index: ArchiveIndex | undefined,
+  work: EntryWork,
+): AsyncGenerator<CheckedObject> {
+  const { kind, name, file } = object;
+  try {
+    yield* withFile(file, (read, size) => checkFolderEntries(entriesOf(object, { index, read, size }), work));
+  } catch (error) {
+    if (!isPakratError(error) || isOurTrouble(error)) throw error;
+    yield { name: `${kind}/${name}`, bytes: 0, problem: { code: error.code, message: error.message } };
+  }
 }
 
 function indexBeside(file: string, name: string): ArchiveIndex | 'damaged' | undefined {
   try {
-    return decodeArchiveIndex(readOwn(`${file}.index`), name);
+    return decodeArchiveIndex(
+      readable(file, () => readOwn(`${file}.index`)),
+      name,
+    );
   } catch (error) {
-    if (isNoFile(error)) return undefined;
+    if (isNotFound(error)) return undefined;
     if (isPakratError(error)) return 'damaged';
     throw error;
   }
@@ -89,11 +106,11 @@ async function* withFile(
   file: string,
   body: (read: Read, size: number) => AsyncIterable<CheckedObject>,
 ): AsyncGenerator<CheckedObject> {
-  const { fd, size: held } = openPlain(file);
+  const { fd, size: held } = readable(file, () => openPlain(file));
   try {
     const read: Read = (offset, size) => {
       checkRange({ name: file, size: held }, offset, size);
-      return readAt(fd, offset, size, file);
+      return readable(file, () => readAt(fd, offset, size, file));
     };
     yield* body(read, held);
   } finally {

@@ -1,11 +1,10 @@
-import * as fs from 'node:fs';
-import { isPakratError } from '../../core/errors.ts';
+import { isPakratError, resultUnless } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
-import { reading, readOwn } from '../../files/read-at.ts';
+import { readable, readOwn } from '../../files/read-at.ts';
 import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { decodeConfig } from '../../formats/configs/config-file.ts';
-import { hashFiles } from '../read-file.ts';
+import { hashFiles, sizeOfFile } from '../read-file.ts';
 
 /** A build of which the config lies in a folder. */
 export interface ListedBuild {
@@ -35,9 +34,9 @@ const maxSize = 32 << 20;
 export function folderConfigs(folder: string): FolderConfigs {
   const configs = noConfigs();
   for (const { name, file } of hashFiles(folder)) {
-    if (!/^[0-9a-f]{32}$/.test(name) || fs.statSync(file).size > maxSize) continue;
-    const bytes = reading(file, () => readOwn(file));
-    if (md5Hex(bytes) === name) addConfig(configs, name, bytes);
+    if (!/^[0-9a-f]{32}$/.test(name) || (sizeOfFile(file) ?? 0) > maxSize) continue;
+    const bytes = resultUnless(isPakratError, () => readable(file, () => readOwn(file)));
+    if (bytes !== undefined && md5Hex(bytes) === name) addConfig(configs, name, bytes);
     else configs.notes.push(`config ${name} is damaged`);
   }
   return configs;

@@ -10,7 +10,7 @@ import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import { type FolderBuild, noArchives, noCdn } from '../folder-build.ts';
-import { hashPath, OpenFiles, readConfig } from '../read-file.ts';
+import { hashPath, OpenFiles, readConfig, sizeOfFile } from '../read-file.ts';
 import { type FolderConfigs, folderConfigs, type ListedBuild } from './configs.ts';
 
 /**
@@ -72,12 +72,12 @@ function identityOf({ key, name, config }: ListedBuild, cdnConfig: string, confi
 /** The archives of which the folder has the index, over all its CDN configs: each may hold what a build needs. */
 function archivesHere(path: string, { cdns }: FolderConfigs): { cdnConfig: CdnConfig; name: string; missing: number } {
   const all = [...new Set(cdns.flatMap(({ config }) => config.archives))];
-  const archives = all.filter((hash) => fs.existsSync(objectFile(path, indexOf(hash))));
+  const archives = all.filter((hash) => sizeOfFile(objectFile(path, indexOf(hash))) !== undefined);
   const missing = all.length - archives.length;
   const only = cdns.length === 1 && missing === 0 ? cdns[0] : undefined;
   const fileIndex = cdns
     .map(({ config }) => config.fileIndex)
-    .find((hash) => hash !== undefined && fs.existsSync(objectFile(path, indexOf(hash))));
+    .find((hash) => hash !== undefined && sizeOfFile(objectFile(path, indexOf(hash))) !== undefined);
   const cdnConfig = { ...noArchives, archives, fileIndex };
   return { cdnConfig, name: only?.key ?? md5Hex(new TextEncoder().encode(archives.join(' '))), missing };
 }
@@ -128,9 +128,7 @@ function folderInfo(
   { path, configs, missing }: { path: string; configs: FolderConfigs; missing: number },
 ): Record<string, unknown> {
   const { archives } = build.cdnConfig;
-  const sizes = archives.map(
-    (hash) => fs.statSync(objectFile(path, { kind: 'data', hash }), { throwIfNoEntry: false })?.size,
-  );
+  const sizes = archives.map((hash) => sizeOfFile(objectFile(path, { kind: 'data', hash })));
   const here = sizes.filter((size) => size !== undefined);
   return {
     path,

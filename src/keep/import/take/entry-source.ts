@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { codeOf, PakratError, resultUnless } from '../../../core/errors.ts';
+import { PakratError } from '../../../core/errors.ts';
 import { openPlain, readAt, readable } from '../../../files/read-at.ts';
 import type { ArchiveEntry } from '../../store-checks.ts';
 
@@ -19,12 +19,7 @@ export const mostTableBytes = 1 << 20;
 
 /** Opens a plain file that was found, and no link. @throws E_INTEGRITY where it cannot be read, or is none, E_NOT_FOUND */
 export function openFound(file: string): { fd: number; size: number } {
-  return readable(file, () => {
-    const isOther = (error: unknown): boolean => codeOf(error) === 'EISDIR';
-    const opened = resultUnless(isOther, () => openPlain(file, 'noFollow'));
-    if (opened !== undefined) return opened;
-    throw new PakratError('E_INTEGRITY', 'it is no plain file');
-  });
+  return readable(file, () => openPlain(file, 'noFollow'));
 }
 
 /** All bytes of a plain file. @throws E_FORMAT_RANGE for one that is too large, E_INTEGRITY where it cannot be read */

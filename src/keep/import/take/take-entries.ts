@@ -121,7 +121,9 @@ async function takeBatch(run: ImportRun, work: EntryBatch): Promise<void> {
     run.committer.flush();
   }
   const [only] = work.entries;
-  if (work.loose && !settings.dryRun && right === only?.size) store.files.complete([{ path, size: right }]);
+  // An empty file is no object.
+  if (work.loose && !settings.dryRun && right > 0 && right === only?.size)
+    store.files.complete([{ path, size: right }]);
 }
 
 function outputFor(

@@ -1,6 +1,6 @@
 import { closeSync } from 'node:fs';
 import { codeOf, isPakratError, resultUnless } from '../../../core/errors.ts';
-import { readAt } from '../../../files/read-at.ts';
+import { readAt, readable } from '../../../files/read-at.ts';
 import { objectPath } from '../../../store/layout.ts';
 import { checkEntries } from '../../../verify/check-entries.ts';
 import { keyOfEntry, sizeByTable } from '../../../verify/entry-key.ts';
@@ -38,7 +38,11 @@ function looseEntry({ store }: ImportRun, { name, file, size }: FoundFile): Arch
     const { fd } = openFound(file);
     try {
       const read = (offset: number, length: number): Uint8Array =>
-        store.objectKeys.decrypt(path, readAt(fd, offset, length, file), offset);
+        store.objectKeys.decrypt(
+          path,
+          readable(file, () => readAt(fd, offset, length, file)),
+          offset,
+        );
       return keyOfEntry(read, size) === name.hash ? sizeByTable(read) : undefined;
     } finally {
       closeSync(fd);
