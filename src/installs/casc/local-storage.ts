@@ -143,7 +143,13 @@ export class LocalStorage {
     const held = this.#open.size(file);
     if (held === undefined) return notHere(`${file} is not there`);
     if (offset + size > held) return damaged(`${file} ends before byte ${offset + size}`);
-    const head = this.#open.read(file, offset, Math.min(size, localHeaderSize + magic.length));
+    let head: Uint8Array;
+    try {
+      head = this.#open.read(file, offset, Math.min(size, localHeaderSize + magic.length));
+    } catch (error) {
+      if (!isPakratError(error)) throw error;
+      return damaged(`${file}: ${error.message}`);
+    }
     if (textAt(head, localHeaderSize) === magic) {
       return { file, offset: offset + localHeaderSize, size: size - localHeaderSize };
     }

@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import type { EntryPlace, Objects } from '../../builds/objects.ts';
 import { findCalled } from '../../builds/resolve/build-spec.ts';
 import { fromHex, toHex } from '../../core/bytes.ts';
-import { PakratError } from '../../core/errors.ts';
+import { isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
 import { reading, readOwn } from '../../files/read-at.ts';
 import { childOf } from '../../files/walk.ts';
 import { decodeBuildInfo, type InstalledBuild } from '../../formats/local/build-info.ts';
@@ -43,7 +43,7 @@ export function openInstall(install: Install, path: string, choice: string | und
     cdnConfig: noArchives,
     notes: storage.notes,
     objects: installObjects(storage, configs),
-    isHere: (ekeys) => ekeys.some((ekey) => storage.find(fromHex(ekey)) !== undefined),
+    isHere: (ekeys) => ekeys.some((ekey) => findIn(storage, fromHex(ekey)) !== undefined),
     async info(build) {
       const others = builds.filter(({ buildKey }) => buildKey !== row.buildKey);
       return {
@@ -53,7 +53,7 @@ export function openInstall(install: Install, path: string, choice: string | und
         installedTags: row.tags,
         alsoInstalled: others.map(buildName),
         installed: storage.amount(),
-        ...(await countHere(build, (ekey) => storage.find(ekey) !== undefined)),
+        ...(await countHere(build, (ekey) => findIn(storage, ekey) !== undefined)),
         notes: storage.notes,
       };
     },
@@ -101,9 +101,14 @@ function installObjects(storage: LocalStorage, configs: string): Objects {
   };
 }
 
+/** An entry; undefined also where the index that may know it cannot be read, which is told by whoever opens it. */
+function findIn(storage: LocalStorage, ekey: Uint8Array): LocalEntry | undefined {
+  return resultUnless(isPakratError, () => storage.find(ekey));
+}
+
 /** The place of an entry. Of a key that is known in part the rest is told by the entry itself. */
 function locate(storage: LocalStorage, ekey: string): EntryPlace | undefined {
-  const entry = storage.find(fromHex(ekey));
+  const entry = findIn(storage, fromHex(ekey));
   if (entry === undefined) return undefined;
   const blte = storage.blteOf(entry);
   if (blte.problem !== undefined) return loosePlace(ekey, entry.size);

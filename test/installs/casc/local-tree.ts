@@ -28,6 +28,15 @@ export function buildKeys(root: string): Record<'a' | 'b', string> {
   return summary.configs.build as Record<'a' | 'b', string>;
 }
 
+/** The encoding keys of the root and of the manifests that the config of build b names, by their names. */
+export function manifestKeys(root: string): Record<string, string> {
+  const key = buildKeys(root).b;
+  const path = join(root, 'www/tpr/wow/config', key.slice(0, 2), key.slice(2, 4), key);
+  const named = [...readFileSync(path, 'utf8').matchAll(/^(encoding|install|download) = \w+ (\w+)$/gm)];
+  const summary = JSON.parse(readFileSync(join(root, 'truth/summary.json'), 'utf8'));
+  return { ...Object.fromEntries(named.map(([, name, ekey]) => [name, ekey])), root: summary.build_b.root[1] };
+}
+
 /** Runs `body` with a source. @param told takes the notes */
 export async function withOpened<Result>(
   store: string,

@@ -14,7 +14,7 @@ import type { VerifyResult } from '../../../src/verify/verify-result.ts';
 import { randomSource } from '../../support/hostile.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 import { readTruth, type TruthRow } from '../../support/truth.ts';
-import { buildKeys, importTree, listAll, makeClient, verifyFolder, withOpened } from './local-tree.ts';
+import { buildKeys, importTree, listAll, makeClient, manifestKeys, verifyFolder, withOpened } from './local-tree.ts';
 
 jest.setTimeout(120_000);
 const scratch = scratchFolder();
@@ -171,6 +171,22 @@ describe('an installed game', () => {
     expect((await verify(game)).bad).toMatchObject([
       { name: indexFile(game, ekey, 0xb), code: expect.stringMatching(/^E_FORMAT/) },
     ]);
+  });
+
+  test('a bucket whose only index cannot be read costs its entries: all others are extracted', async () => {
+    const game = copy('no-bucket');
+    const extract = (to: string) =>
+      withOpened(store, game, (source) => extractFiles(source, { names: [], to: scratch(to) }));
+    const whole = await extract('whole-out');
+    // Not that of the manifests, without which there are no names.
+    const needed = new Set(Object.values(manifestKeys(root)).map((ekey) => indexFile(game, ekey)));
+    const lost = rows.find(({ ekeys }) => !needed.has(indexFile(game, ekeys[0]!)))!;
+    writeFileSync(indexFile(game, lost.ekeys[0]!), '');
+    const left = await extract('no-bucket-out');
+    expect(left.failed).toContainEqual(expect.objectContaining({ name: lost.name, code: 'E_FORMAT_TRUNCATED' }));
+    expect(left.files + left.failed.length).toBe(whole.files + whole.failed.length);
+    expect(left.files).toBeGreaterThan(whole.files / 2);
+    expect(await withOpened(store, game, (source) => source.info())).toMatchObject({ kind: 'casc' });
   });
 
   test('verify finds every kind of damage, and where', async () => {
