@@ -23,6 +23,13 @@ export function noting(onProgress: OnProgress | undefined): (text: string, code?
   return (text, code) => onProgress?.({ type: 'note', text, ...(code !== undefined && { code }) });
 }
 
+/** Hears of work, and keeps its notes in a list, each once. */
+export function notesTo(list: string[]): OnProgress {
+  return (event) => {
+    if (event.type === 'note' && !list.includes(event.text)) list.push(event.text);
+  };
+}
+
 /** What everything that lasts can be given. */
 export interface WorkOptions {
   /** Ends the work with E_ABORTED, or with the signal's reason where that is an error of pakrat. */

@@ -1,6 +1,7 @@
 import { isDamage, isNotFound, PakratError } from '../../core/errors.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
+import { objectPath } from '../../store/layout.ts';
 import type { EntryPlace, Objects } from '../objects.ts';
 import { decodeHeld, type ManifestFolders } from './decode-held.ts';
 
@@ -31,11 +32,13 @@ export async function bringManifest(
       await objects.entries([entry]);
       return decode();
     }
-    const { code, message, data } = error;
+    const isInStore = objects.lose !== undefined;
+    const { code, data } = error;
     const what = isEncoding ? 'the encoding file' : `manifest ${manifest.ckey}`;
-    const hint = objects.lose === undefined ? error.hint : 'Run `pakrat verify --repair`, which fetches it again.';
+    // Who looks at a page of a server need not learn where its store lies.
+    const message = isSpoilt || !isInStore ? error.message : `the file of ${objectPath(entry.object)} is gone`;
     throw new PakratError(code, `${what} ${isSpoilt ? 'is damaged' : 'is not there'}: ${message}`, {
-      hint,
+      hint: isInStore ? 'Run `pakrat verify --repair`, which fetches it again.' : error.hint,
       data: { ...data, ...(isSpoilt && { wrong: true, onDisk: true }) },
       cause: error,
     });

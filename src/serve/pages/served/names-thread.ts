@@ -11,8 +11,17 @@ export interface NamesOrder extends Pick<BuildRow, 'product' | 'buildConfig'> {
   locale: string;
 }
 
-/** The file that a thread wrote. */
-export type MadeNames = Omit<NameFile, 'fd'>;
+/** The file that a thread wrote, and remarks on what it lacks. */
+export interface MadeNames {
+  file: Omit<NameFile, 'fd'>;
+  notes: readonly string[];
+}
+
+/** Names, and remarks for a person on what they lack. */
+export interface ReadNames {
+  index: NameIndex;
+  notes: readonly string[];
+}
 
 /**
  * Has a thread open a build and write its names, while this one serves others. What is derived of the build is there afterwards.
@@ -22,7 +31,7 @@ export type MadeNames = Omit<NameFile, 'fd'>;
 export async function namesInThread(
   order: NamesOrder,
   workerUrl: URL = new URL('./names-worker.js', import.meta.url),
-): Promise<NameIndex | undefined> {
+): Promise<ReadNames | undefined> {
   if (!existsSync(fileURLToPath(workerUrl))) return undefined;
   const worker = new Worker(workerUrl, { workerData: order });
   const made = await new Promise<MadeNames | undefined>((resolve) => {
@@ -35,6 +44,7 @@ export async function namesInThread(
   });
   if (made === undefined) return undefined;
   // What comes from a thread is no Buffer any more.
-  const marks = made.marks.map(({ at, name }) => ({ at, name: Buffer.from(name) }));
-  return new NameIndex({ ...made, marks, fd: openSync(made.path, 'r') });
+  const { file, notes } = made;
+  const marks = file.marks.map(({ at, name }) => ({ at, name: Buffer.from(name) }));
+  return { index: new NameIndex({ ...file, marks, fd: openSync(file.path, 'r') }), notes };
 }

@@ -2,6 +2,7 @@
 import { closeSync } from 'node:fs';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Session } from '../../../app/session/session.ts';
+import { notesTo } from '../../../core/progress.ts';
 import { buildSource } from '../../../sources/build-source.ts';
 import type { MadeNames, NamesOrder } from './names-thread.ts';
 import { writeNameFile } from './write-names.ts';
@@ -15,12 +16,13 @@ async function writeNames({ store, locale, product, buildConfig }: NamesOrder): 
     const { ledger } = await session.store({ create: false });
     const row = ledger.builds(product).find((build) => build.buildConfig === buildConfig);
     if (row === undefined) return;
-    const { build, close } = await session.openFetched(row, { offline: true });
+    const notes: string[] = [];
+    const { build, close } = await session.openFetched(row, { offline: true, onProgress: notesTo(notes) });
     const { temporary } = await session.folders();
-    const { fd, ...names } = await writeNameFile(buildSource(build, { locale }), temporary);
+    const { fd, ...file } = await writeNameFile(buildSource(build, { locale }), temporary);
     closeSync(fd);
     await close();
-    parentPort?.postMessage(names satisfies MadeNames);
+    parentPort?.postMessage({ file, notes } satisfies MadeNames);
   } finally {
     await session.close();
   }

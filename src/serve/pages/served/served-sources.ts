@@ -3,6 +3,7 @@ import { openAny } from '../../../app/session/open-source.ts';
 import type { Session } from '../../../app/session/session.ts';
 import { listfileVersion } from '../../../builds/listfile/listfile-paths.ts';
 import { abortError, PakratError } from '../../../core/errors.ts';
+import { notesTo } from '../../../core/progress.ts';
 import { isHeld } from '../../../fetch/held-spans.ts';
 import { buildSource } from '../../../sources/build-source.ts';
 import type { NameIndex } from '../../../sources/names/name-index.ts';
@@ -27,6 +28,8 @@ export interface Lease {
   readonly source: Source;
   /** Its names, sorted; made when first asked for. */
   names(): Promise<NameIndex>;
+  /** Remarks for a person on what it lacks, as far as that came up. */
+  readonly notes: readonly string[];
   release(): void;
 }
 
@@ -34,6 +37,7 @@ interface OpenedServed {
   source: Source;
   build: BuildRow | undefined;
   names: Promise<NameIndex> | undefined;
+  notes: string[];
   close(): Promise<void>;
 }
 
@@ -102,7 +106,8 @@ export class ServedSources {
         if (isOut) this.#giveBack(id, slot);
         isOut = false;
       };
-      return { served, source: opened.source, names: () => this.#namesOf(id, opened), release };
+      const { source, notes } = opened;
+      return { served, source, names: () => this.#namesOf(id, opened), notes, release };
     } catch (error) {
       this.#slots.delete(id);
       throw error;
@@ -138,14 +143,16 @@ export class ServedSources {
   }
 
   async #open(served: Served): Promise<OpenedServed> {
+    const notes: string[] = [];
     const { source, close } =
       served.build === undefined
-        ? await openAny(this.#session, served.path ?? '', {})
-        : await this.#openBuild(served.build);
+        ? await openAny(this.#session, served.path ?? '', { onProgress: notesTo(notes) })
+        : await this.#openBuild(served.build, notes);
     const opened: OpenedServed = {
       source,
       build: served.build,
       names: undefined,
+      notes,
       close: async () => {
         const names = await opened.names?.catch(() => undefined);
         names?.close();
@@ -155,8 +162,9 @@ export class ServedSources {
     return opened;
   }
 
-  async #openBuild(row: BuildRow): Promise<{ source: Source; close: () => Promise<void> }> {
-    const { build, fetcher, close } = await this.#session.openFetched(row, { offline: true });
+  async #openBuild(row: BuildRow, notes: string[]): Promise<{ source: Source; close: () => Promise<void> }> {
+    const onProgress = notesTo(notes);
+    const { build, fetcher, close } = await this.#session.openFetched(row, { offline: true, onProgress });
     // Syncs go on beside it: the ledger is asked each time.
     const hasEntry = isHeld.bind(undefined, fetcher.store);
     return { source: buildSource(build, { locale: this.#session.options.locale, hasEntry }), close };
@@ -181,12 +189,13 @@ export class ServedSources {
     return opened.names;
   }
 
-  async #readNames({ source, build }: OpenedServed): Promise<NameIndex> {
+  async #readNames({ source, build, notes }: OpenedServed): Promise<NameIndex> {
     const { store, locale } = this.#session.options;
     if (build !== undefined && store !== undefined) {
       const { namesInThread } = await import('./names-thread.ts');
       const names = await namesInThread({ store, locale, product: build.product, buildConfig: build.buildConfig });
-      if (names !== undefined) return names;
+      for (const note of names?.notes ?? []) if (!notes.includes(note)) notes.push(note);
+      if (names !== undefined) return names.index;
     }
     const { temporary } = await this.#session.folders();
     return writeNames(source, temporary);

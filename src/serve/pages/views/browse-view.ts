@@ -44,7 +44,7 @@ export async function browseView({ sources, signal }: Looking, browsing: Browsin
     }
     return html`!${searchForm(browsing)}!${crumbs(lease, folder)}
 !${rows.length === 0 ? nothing(browsing, page) : listing(rows, browsing)}
-!${pager(browsing, page)}<p class="note">${formatCount(index.count)} names in all.</p>`;
+!${pager(browsing, page)}<p class="note">${formatCount(index.count)} names in all.</p>!${lease.notes.map((note) => html`<p class="note">Note: ${note}</p>`)}`;
   });
 }
 
