@@ -17,7 +17,7 @@ import type { PagedIndex } from './indices/paged-index.ts';
 import { buildKeyRing, learnObjectKey } from './keys/build-keys.ts';
 import { ListfileIndex } from './listfile/listfile-index.ts';
 import { listfileVersion } from './listfile/listfile-paths.ts';
-import { bringManifest } from './manifests/bring-manifest.ts';
+import { bringManifest, readOrBring } from './manifests/bring-manifest.ts';
 import { DownloadFile } from './manifests/download-file.ts';
 import { EarlyManifests } from './manifests/early-manifests.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
@@ -260,10 +260,11 @@ export class Build {
     if (ckey !== undefined) return this.#load({ ckey });
     const place = this.locate(ekey);
     if (place === undefined) throw new PakratError('E_NOT_FOUND', `no index says where ${ekey} is`, { data: { ekey } });
-    await this.objects.entries([place]);
-    const pieces: Uint8Array[] = [];
-    for await (const piece of this.readEncoded(place)) pieces.push(piece);
-    return concatBytes(pieces);
+    return readOrBring(this.objects, place, async () => {
+      const pieces: Uint8Array[] = [];
+      for await (const piece of this.readEncoded(place)) pieces.push(piece);
+      return concatBytes(pieces);
+    });
   }
 
   /** The install manifest, or undefined when the build has none, or none that can be had. */

@@ -157,7 +157,8 @@ export function optional<Value>(
   return valueUnless((error) => {
     if (orOffline && codeOf(error) === 'E_OFFLINE') return true;
     if (!isNowhere(error)) return false;
-    if (error.data.onDisk === true) onNote?.(`${error.message}. ${error.hint ?? ''}`.trimEnd(), error.code);
+    const code = codeOnDisk(error);
+    if (code !== undefined) onNote?.(`${error.message}. ${error.hint ?? ''}`.trimEnd(), code);
     return true;
   }, work);
 }

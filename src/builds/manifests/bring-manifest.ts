@@ -12,6 +12,27 @@ interface PlacedManifest {
   isEncoding: boolean;
 }
 
+/** True for what the disk has spoilt or lost; not for what is published so. */
+function isLost(error: unknown): error is PakratError {
+  return isNotFound(error) || (isDamage(error) && error.data.wrong !== true);
+}
+
+/** Sees to it that an entry is held, and reads it. What a disk has spoilt or lost of it since it was held is brought again. @throws as `Objects.entries` and reading do */
+export async function readOrBring<Result>(
+  objects: Objects,
+  entry: EntryPlace,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  await objects.entries([entry]);
+  try {
+    return await read();
+  } catch (error) {
+    if (!isLost(error) || objects.lose?.(entry) !== true) throw error;
+  }
+  await objects.entries([entry]);
+  return read();
+}
+
 /**
  * Sees to it that a manifest is held, and decodes it to its derived file. What a disk has spoilt or lost of it since it was held is brought again.
  * @throws with `wrong` and `onDisk` in the data where it is damaged and nobody brings it again; else as `Objects.entries` and `decodeHeld` do
@@ -21,17 +42,17 @@ export async function bringManifest(
   { manifest, entry, isEncoding }: PlacedManifest,
   keys: KeyRing,
 ): Promise<void> {
-  const decode = (): Promise<void> => decodeHeld({ objects, folders }, entry, manifest, keys);
-  await objects.entries([entry]);
+  let ofReading: unknown;
+  const decode = (): Promise<void> =>
+    decodeHeld({ objects, folders }, entry, manifest, keys).catch((error: unknown) => {
+      ofReading = error;
+      throw error;
+    });
   try {
-    await decode();
+    await readOrBring(objects, entry, decode);
   } catch (error) {
-    const isSpoilt = isDamage(error) && error.data.wrong !== true;
-    if (!isSpoilt && !isNotFound(error)) throw error;
-    if (objects.lose?.(entry) === true) {
-      await objects.entries([entry]);
-      return decode();
-    }
+    if (error !== ofReading || !isLost(error)) throw error;
+    const isSpoilt = isDamage(error);
     const isInStore = objects.lose !== undefined;
     const { code, data } = error;
     const what = isEncoding ? 'the encoding file' : `manifest ${manifest.ckey}`;
