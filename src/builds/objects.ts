@@ -63,10 +63,10 @@ export interface Objects {
    */
   demandHeld?(place: EntryPlace): void;
   /**
-   * Learns that an entry which is held is wrong on disk, or not there: it is not held any more. Absent where there is nobody to bring it again.
-   * @returns false where nobody may be asked for it: then it is held as before
+   * Takes an entry that is called held, and that proves to be wrong on disk or not there, for one that is not. Absent where nobody ever brings it again.
+   * @returns false where it is right, or nobody may be asked for it: then it is held as before
    */
-  lose?(place: EntryPlace): boolean;
+  lose?(place: EntryPlace): Promise<boolean>;
   /**
    * Decrypts bytes that were read from the file of an object. Absent where no object is encrypted as a whole.
    * @param offset where the bytes lie in the object

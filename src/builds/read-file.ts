@@ -1,5 +1,5 @@
 import { toHex } from '../core/bytes.ts';
-import { codeOf, isPakratError, isUnavailable, PakratError } from '../core/errors.ts';
+import { codeOf, isDamage, isPakratError, isUnavailable, PakratError, withHint } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { slicePieces } from '../files/pieces.ts';
 import type { BltePart } from '../formats/blte/read.ts';
@@ -57,7 +57,7 @@ async function* readContent(
   range?: BltePart,
 ): AsyncGenerator<Uint8Array> {
   const places = await build.lookUp(() => placesOf(build, file, part));
-  // Each twice: what was held may have been given back before it was read, and is fetched again then.
+  // Each twice: what was held may have been given back before it was read, or the disk has spoilt it, and is fetched again then.
   const attempts = places.flatMap((place) => [place, place]);
   for (const [i, place] of attempts.entries()) {
     let begun = false;
@@ -72,8 +72,10 @@ async function* readContent(
       if (range === undefined) checkContent(file, part, toHex(hash.digest()));
       return;
     } catch (error) {
-      const another = i + 1 < attempts.length && !begun && (isUnavailable(error) || codeOf(error) === 'E_KEY_MISSING');
-      if (!another) throw refused(file, error);
+      const isLost = isDamage(error) && (await build.objects.lose?.(place)) === true;
+      const mayBeElsewhere = isLost || isUnavailable(error) || codeOf(error) === 'E_KEY_MISSING';
+      if (isLost && begun) throw withHint(error, 'Run the same command again: it is fetched anew.');
+      if (i + 1 === attempts.length || begun || !mayBeElsewhere) throw refused(file, error);
     }
   }
 }

@@ -14,7 +14,7 @@ import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { ClaimedJobs, claimObject, Waiting } from './claimed-fetch.ts';
 import { HeldSpans, heldPlaces, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
-import { loseEntry, loseObject } from './lost-files.ts';
+import { loseIfWrong, loseObject } from './lost-files.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import { Arrivals, adoptObject } from './small-objects.ts';
@@ -27,6 +27,8 @@ const maxSizes = { config: 16 * 1024 * 1024, index: 64 * 1024 * 1024, patch: 256
 /** For this time an entry that no host gave is not asked for again. */
 const failedMs = 60_000;
 const mostFailed = 100_000;
+/** Entries that are fetched again because the disk has spoilt them. */
+const mostLost = 1000;
 /** Bytes that an object may have beyond what was promised: it proves itself, and makers of CDNs err. */
 const sizeSlack = 1024 * 1024;
 
@@ -74,6 +76,8 @@ export class Fetcher {
   /** Entries that no host gave a short while ago: a batch asks for many, and then each file for its own. */
   readonly #failed = new Map<string, { time: number; error: PakratError }>();
   readonly #waiting: Waiting;
+  /** Entries that turned out to be wrong on disk, and were asked for again. */
+  #lost = 0;
 
   constructor(store: Store, network: Network | undefined, settings: FetchSettings) {
     this.store = store;
@@ -291,6 +295,14 @@ export class Fetcher {
     throw new PakratError('E_NOT_FOUND', `entry ${place.ekey} is not held`, { data: { ekey: place.ekey } });
   }
 
+  /** Each is asked for by itself: of very many it is better to say that the store is damaged. */
+  async #lose(place: EntryPlace): Promise<boolean> {
+    if (this.network === undefined || !this.store.writable || this.#lost === mostLost) return false;
+    const isLost = await loseIfWrong(this.store, place);
+    if (isLost) this.#lost += 1;
+    return isLost;
+  }
+
   /** The objects of a build, as whoever opens and reads it asks for them. */
   objects(): Objects {
     const { store } = this;
@@ -308,11 +320,7 @@ export class Fetcher {
       },
       openMany: (places) => heldPlaces(store, places),
       demandHeld: (place) => this.#demandHeld(place),
-      lose: (place) => {
-        const isMended = this.network !== undefined && store.writable;
-        if (isMended) loseEntry(store, place);
-        return isMended;
-      },
+      lose: (place) => this.#lose(place),
       decrypt: (name, bytes, offset) => store.objectKeys.decrypt(objectPath(name), bytes, offset),
       learnObjectKey: (cdnPath, keyName) => store.objectKeys.learn(cdnPath, keyName),
     };

@@ -1,8 +1,11 @@
-import { rmSync } from 'node:fs';
+import { closeSync, rmSync } from 'node:fs';
 import type { EntryPlace } from '../builds/objects.ts';
+import { isPakratError, resultUnless } from '../core/errors.ts';
+import { openPlain, readAt, readable } from '../files/read-at.ts';
 import { clearWay } from '../store/clear-way.ts';
 import { objectPath } from '../store/layout.ts';
 import type { Store } from '../store/store.ts';
+import { checkEntries } from '../verify/check-entries.ts';
 import { HeldSpans, isHeld } from './held-spans.ts';
 
 /** An object of which less is on disk than the ledger says: its file was deleted or cut. */
@@ -39,14 +42,38 @@ export function loseObject({ ledger, files, file }: Store, path: string, size: n
   rmSync(file(path), { force: true });
 }
 
-/** As {@link loseObject}, for an entry; and for all else that its object lost, where the file of that is gone or cut. */
-export function loseEntry(store: Store, place: EntryPlace): void {
+/**
+ * As {@link loseObject}, for an entry that could not be read; and for all else that its object lost, where the file of that is gone or cut.
+ * @returns false for one whose bytes are right: it is no fault of the disk that it cannot be read
+ */
+export async function loseIfWrong(store: Store, place: EntryPlace): Promise<boolean> {
   const { object, loose, offset, size } = place;
   const path = objectPath(object);
   forgetLost(store, [path]);
-  if (!isHeld(store, place)) return;
+  if (!isHeld(store, place)) return true;
+  if (await isRight(store, place)) return false;
   if (loose) loseObject(store, path, size);
   else store.files.withdraw([path], () => store.ledger.removeSpans(path, [{ start: offset, end: offset + size }]));
+  return true;
+}
+
+async function isRight({ file, objectKeys }: Store, { ekey, object, offset, size }: EntryPlace): Promise<boolean> {
+  const path = objectPath(object);
+  const opened = resultUnless(isPakratError, () => readable(path, () => openPlain(file(path))));
+  if (opened === undefined) return false;
+  const read = (_: unknown, from: number, length: number): Uint8Array =>
+    objectKeys.decrypt(
+      path,
+      readable(path, () => readAt(opened.fd, offset + from, length, path)),
+      offset + from,
+    );
+  try {
+    for await (const [checked] of checkEntries([{ ekey, size, raw: false }], read))
+      return checked?.problem === undefined;
+    return false;
+  } finally {
+    closeSync(opened.fd);
+  }
 }
 
 /** True where {@link forgetLost} would find something. @param spans as they were asked for before */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { Build } from '../../src/builds/build.ts';
 import type { EntryPlace } from '../../src/builds/objects.ts';
+import { md5Hex } from '../../src/core/hash.ts';
 import { isHeld } from '../../src/fetch/held-spans.ts';
 import { buildSource } from '../../src/sources/build-source.ts';
 import { objectPath } from '../../src/store/layout.ts';
@@ -10,9 +11,16 @@ import { syncBuild } from '../../src/sync/sync-build.ts';
 import type { LyingServer } from '../support/lying-server.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { hasGenerator } from '../support/synthetic-cdn.ts';
-import { expectRightStore, type GeneratedCdn, generateCdn, hostOf, openGenerated } from './generated-build.ts';
+import {
+  expectRightStore,
+  type GeneratedCdn,
+  generateCdn,
+  hostOf,
+  openGenerated,
+  type TruthRow,
+} from './generated-build.ts';
 
-/* A store whose disk has spoilt or lost a manifest since it was held, and the derived file of it. */
+/* A store whose disk has spoilt or lost a manifest or an entry since it was held. */
 
 const scratch = scratchFolder();
 
@@ -89,6 +97,64 @@ const harms: [how: string, harm: (file: string, place: EntryPlace) => void][] = 
 const cases = kinds.flatMap(([kind, , parts]) =>
   parts.flatMap(([what]) => harms.map(([how, harm]) => [what, kind, how, harm] as const)),
 );
+
+describe('a file', () => {
+  const rowOf = (wanted: (row: TruthRow) => boolean): TruthRow =>
+    stores
+      .get('loose')!
+      .cdn.truth('a')
+      .find((row) => Number(row.size) > 500 && row.locale === '-' && wanted(row))!;
+  const isPlain = ({ keyname }: TruthRow): boolean => keyname === '-';
+
+  /** A copy of the store in which a byte of an entry is another, opened. */
+  async function spoilt(name: string, { ekeys = '' }: TruthRow, servers: readonly LyingServer[]) {
+    const { root, cdn } = stores.get('loose')!;
+    const copy = scratch(name);
+    fs.cpSync(root, copy, { recursive: true });
+    const at = await openGenerated({ root: copy, cdn, build: 'a', servers });
+    const place = at.build.locate(ekeys.split(' ')[0]!)!;
+    const file = at.store.file(objectPath(place.object));
+    const bytes = fs.readFileSync(file);
+    bytes[place.offset + (place.size >> 1)]! ^= 1;
+    fs.writeFileSync(file, bytes);
+    const read = async (ckey: string | undefined): Promise<string> => {
+      const source = buildSource(at.build, { locale: 'enUS' });
+      const pieces: Uint8Array[] = [];
+      for await (const piece of source.read(await source.get(`ckey:${ckey}`))) pieces.push(piece.slice());
+      return md5Hex(Buffer.concat(pieces));
+    };
+    return { ...at, place, read, copy };
+  }
+
+  test('whose entry the disk has spoilt is fetched again where that may be, and nothing else is', async () => {
+    const { cdn, server } = stores.get('loose')!;
+    const row = rowOf(isPlain);
+    const at = await spoilt('spoilt file', row, [server]);
+    server.asked.length = 0;
+    expect(await at.read(row.ckey)).toBe(row.ckey);
+    expect(new Set(server.asked.map(({ path }) => path))).toEqual(new Set([objectPath(at.place.object)]));
+    expect(at.traffic.bytes).toBeLessThan(at.place.size + 2 * 65536);
+    expectRightStore(at.store, cdn);
+    await at.close();
+  });
+
+  test('is refused offline, and held as before', async () => {
+    const row = rowOf(isPlain);
+    const at = await spoilt('spoilt file offline', row, []);
+    await expect(at.read(row.ckey)).rejects.toMatchObject({ code: 'E_INTEGRITY' });
+    expect(isHeld(at.store, at.place)).toBe(true);
+    await at.close();
+  });
+
+  test('that cannot be read for another reason is not asked for again', async () => {
+    const { root, cdn, server } = stores.get('loose')!;
+    const at = await openGenerated({ root, cdn, build: 'a', servers: [server] });
+    const place = at.build.locate(rowOf(isPlain).ekeys!.split(' ')[0]!)!;
+    expect(await at.build.objects.lose!(place)).toBe(false);
+    expect(isHeld(at.store, place)).toBe(true);
+    await at.close();
+  });
+});
 
 describe.each(cases)('%s, %s, %s', (what, kind, how, harm) => {
   /** A copy of the store, with nothing derived in it and that harm done. */

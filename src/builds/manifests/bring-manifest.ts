@@ -27,7 +27,7 @@ export async function readOrBring<Result>(
   try {
     return await read();
   } catch (error) {
-    if (!isLost(error) || objects.lose?.(entry) !== true) throw error;
+    if (!isLost(error) || (await objects.lose?.(entry)) !== true) throw error;
   }
   await objects.entries([entry]);
   return read();
