@@ -1,7 +1,17 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { afterEach, expect, jest, test } from '@jest/globals';
+import { afterEach, describe, expect, jest, test } from '@jest/globals';
 import { toHex } from '../../src/core/bytes.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { decodePatchManifest } from '../../src/formats/patches/patch-manifest.ts';
@@ -330,6 +340,34 @@ test('a live build that lacks an archive is told, and nothing is built on it', a
     hint: expect.stringMatching(/empty folder/),
   });
   expect(openPublished(cdn, 'mygame').versions.seqn).toBe(1);
+});
+
+describe('a live build of which', () => {
+  type Published = ReturnType<typeof openPublished>;
+  const archive = ({ cdn, path }: Published): string => path('data', cdn.archives[0]!);
+  const encoding = ({ build, path }: Published): string => path('data', build.encoding.ekey!);
+  const config =
+    (column: string) =>
+    ({ versions, path }: Published): string =>
+      path('config', versions.rows[0]![column]!);
+  const cut = (file: string): void => truncateSync(file, statSync(file).size - 1);
+  const empty = (file: string): void => truncateSync(file, 0);
+
+  test.each([
+    ['an archive is cut', archive, cut, 'E_INTEGRITY'],
+    ['an archive is empty', archive, empty, 'E_INTEGRITY'],
+    ['a loose object is cut', encoding, cut, 'E_INTEGRITY'],
+    ['the CDN config is empty', config('CDNConfig'), empty, 'E_INTEGRITY'],
+    ['the build config is cut', config('BuildConfig'), cut, 'E_INTEGRITY'],
+  ])('%s is told, and nothing is built on it', async (_, find, harm, code) => {
+    const { game, cdn } = folders(sample());
+    await publish(game, cdn);
+    harm(find(openPublished(cdn, 'mygame')));
+    write(game, { 'another.txt': 'another' });
+    const versions = readFileSync(join(cdn, 'mygame/versions'), 'utf8');
+    await expect(publish(game, cdn)).rejects.toMatchObject({ code });
+    expect(readFileSync(join(cdn, 'mygame/versions'), 'utf8')).toBe(versions);
+  });
 });
 
 test('a second publish into the same folder waits for nobody, and is refused', async () => {

@@ -11,7 +11,7 @@ import type { EncodedContent } from '../encode/encode-content.ts';
 import type { CdnFolder } from '../objects/archive-writer.ts';
 import { ContentsByName } from './contents-by-name.ts';
 import { EarlierEncoding } from './earlier-encoding.ts';
-import { FolderObjects, readObject, readPlace } from './earlier-objects.ts';
+import { FolderObjects, readConfig, readPlace } from './earlier-objects.ts';
 import type { LiveBuild } from './live-build.ts';
 
 /**
@@ -43,9 +43,9 @@ export class EarlierBuild {
 
   /** @throws E_FORMAT…, E_INTEGRITY for a config, index or manifest that is damaged; E_NOT_FOUND for one that is not there; E_STORE_FULL, E_STORE, E_ABORTED */
   static async open(folder: CdnFolder, live: LiveBuild, signal?: AbortSignal): Promise<EarlierBuild> {
-    const cdnConfig = decodeCdnConfig(readObject(folder, { kind: 'config', hash: live.cdnConfig }));
+    const cdnConfig = decodeCdnConfig(readConfig(folder, live.cdnConfig));
     const objects = await FolderObjects.open(folder, cdnConfig, signal);
-    const config = decodeBuildConfig(readObject(folder, { kind: 'config', hash: live.buildConfig }));
+    const config = decodeBuildConfig(readConfig(folder, live.buildConfig));
     const decoded = { objects, temporary: folder.out, signal };
     const encoding = EarlierEncoding.open(await decodeOnDisk(decoded, config.encoding));
     return new EarlierBuild({ config, builds: cdnConfig.builds, objects }, decoded, encoding);

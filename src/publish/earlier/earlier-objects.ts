@@ -11,6 +11,7 @@ import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import { decodeArchiveIndex, findInPage, type IndexEntry } from '../../formats/indices/archive-index.ts';
 import type { IndexLayout } from '../../formats/indices/index-layout.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
+import { checkObject } from '../../verify/check-object.ts';
 import type { CdnFolder, EarlierObjects, NamedArchive } from '../objects/archive-writer.ts';
 
 /** An archive. Of its index there are the last key of each page in memory. */
@@ -65,15 +66,15 @@ export class FolderObjects implements EarlierObjects {
       const own = numbers(index.count);
       for (let i = 0; i < own.length; i++) own[i] = startOf(index.keyAt(i), number);
       starts.push(own);
+      let end = 0;
+      for (const { offset, size } of index) end = Math.max(end, offset + size);
+      demandWhole(folder, name, end);
     }
     memory.giveBack();
     const loose =
       fileIndex === undefined ? [] : [...decodeArchiveIndex(readObject(folder, indexOf(fileIndex)), fileIndex)];
     starts.push(Float64Array.from(loose, ({ ekey }) => startOf(ekey, loosely)));
-    for (const hash of [...names, ...loose.map(({ ekey }) => toHex(ekey))]) {
-      const path = pathIn(folder, { kind: 'data', hash });
-      if (!fs.existsSync(path)) throw lacks(folder, path);
-    }
+    for (const { ekey, size } of loose) demandWhole(folder, toHex(ekey), size);
     return new FolderObjects(folder, { archives, loose }, sorted(starts));
   }
 
@@ -87,8 +88,7 @@ export class FolderObjects implements EarlierObjects {
     const found = this.#inArchive(fromHex(ekey));
     if (found !== undefined) return found;
     const path = pathIn(this.#folder, { kind: 'data', hash: ekey });
-    if (!fs.existsSync(path)) throw lacks(this.#folder, path);
-    return { path, offset: 0, size: reading(path, () => fs.statSync(path).size) };
+    return { path, offset: 0, size: sizeIn(this.#folder, path) };
   }
 
   #inArchive(key: Uint8Array): ObjectPlace | undefined {
@@ -144,7 +144,7 @@ function indexOf(hash: string): Omit<ObjectName, 'cdnPath'> {
 }
 
 /** All bytes of an object of a folder. @param memory as {@link readWhole} takes it @throws E_NOT_FOUND for one that it lacks, E_STORE */
-export function readObject(folder: CdnFolder, name: Omit<ObjectName, 'cdnPath'>, memory?: ReusedBytes): Uint8Array {
+function readObject(folder: CdnFolder, name: Omit<ObjectName, 'cdnPath'>, memory?: ReusedBytes): Uint8Array {
   const path = pathIn(folder, name);
   try {
     return reading(path, () => (memory === undefined ? readOwn(path) : readWhole(path, memory)));
@@ -153,6 +153,33 @@ export function readObject(folder: CdnFolder, name: Omit<ObjectName, 'cdnPath'>,
   }
 }
 
+/** As {@link readObject}, for a config, which its name proves. @throws E_INTEGRITY, too */
+export function readConfig(folder: CdnFolder, hash: string): Uint8Array {
+  const bytes = readObject(folder, { kind: 'config', hash });
+  checkObject({ kind: 'config', hash }, bytes);
+  return bytes;
+}
+
+/** @throws E_NOT_FOUND for an object that is not there, E_INTEGRITY for one that is cut */
+function demandWhole(folder: CdnFolder, hash: string, size: number): void {
+  const path = pathIn(folder, { kind: 'data', hash });
+  const found = sizeIn(folder, path);
+  if (found >= size) return;
+  throw new PakratError('E_INTEGRITY', `${path} has ${found} bytes, the live build ${size}`, {
+    hint: toPutBack,
+    data: { path },
+  });
+}
+
+/** @throws E_NOT_FOUND for a file that is not there, or is none */
+function sizeIn(folder: CdnFolder, path: string): number {
+  const stat = fs.statSync(path, { throwIfNoEntry: false });
+  if (stat?.isFile() !== true) throw lacks(folder, path);
+  return stat.size;
+}
+
+const toPutBack = 'Put it back, or publish into an empty folder.';
+
 /** The bytes of a place. @throws E_FORMAT_TRUNCATED, E_NOT_FOUND, E_STORE */
 export function readPlace({ path, offset, size }: ObjectPlace): Uint8Array {
   return reading(path, () => withReads(path, (read) => read(offset, size)));
@@ -160,7 +187,7 @@ export function readPlace({ path, offset, size }: ObjectPlace): Uint8Array {
 
 function lacks({ out }: CdnFolder, path: string): PakratError {
   return new PakratError('E_NOT_FOUND', `the live build in ${out} lacks ${path}`, {
-    hint: 'Put it back, or publish into an empty folder.',
+    hint: toPutBack,
     data: { path },
   });
 }
