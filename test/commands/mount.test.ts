@@ -89,7 +89,7 @@ describe('mount, on a build', () => {
     } finally {
       child.kill('SIGTERM');
     }
-    expect((await ended).status).toBe(0);
+    expect(await ended).toEqual({ status: 0, stdout: expect.any(String), stderr: expect.any(String) });
     expect(isMounted(folder)).toBe(false);
     await cdn.close();
   });

@@ -206,7 +206,7 @@ describe.each(cases)('%s, %s, %s', (what, kind, how, harm) => {
     if (what !== 'a nested manifest') expect(listed).not.toBe(names);
     expect(isHeld(at.store, place)).toBe(true);
     await at.close();
-    const code = { 'with other bytes': 'E_INTEGRITY', cut: 'E_FORMAT_TRUNCATED' }[how as string];
+    const code = { 'with other bytes': 'E_INTEGRITY', cut: 'E_FORMAT_TRUNCATED' }[how as string] ?? 'E_NOT_FOUND';
     expect(notes).toContainEqual({ text: expect.stringMatching(/manifest|root/), code });
   });
 });

@@ -35,7 +35,7 @@ export async function readOrBring<Result>(
 
 /**
  * Sees to it that a manifest is held, and decodes it to its derived file. What a disk has spoilt or lost of it since it was held is brought again.
- * @throws with `wrong` and `onDisk` in the data where it is damaged and nobody brings it again; else as `Objects.entries` and `decodeHeld` do
+ * @throws where nobody brings it again: with `wrong` in the data where it is damaged, with `onDisk` where it was right once; else as `Objects.entries` and `decodeHeld` do
  */
 export async function bringManifest(
   { objects, folders }: { objects: Objects; folders: ManifestFolders },
@@ -60,7 +60,7 @@ export async function bringManifest(
     const message = isSpoilt || !isInStore ? error.message : `the file of ${objectPath(entry.object)} is gone`;
     throw new PakratError(code, `${what} ${isSpoilt ? 'is damaged' : 'is not there'}: ${message}`, {
       hint: isInStore ? 'Run `pakrat verify --repair`, which fetches it again.' : error.hint,
-      data: { ...data, ...(isSpoilt && { wrong: true, onDisk: true }) },
+      data: { ...data, ...(isSpoilt && { wrong: true }), ...((isSpoilt || isInStore) && { onDisk: true }) },
       cause: error,
     });
   }
