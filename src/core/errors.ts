@@ -148,6 +148,11 @@ export function isDiskBroken(error: unknown): boolean {
   return codeOf(error) === 'EIO';
 }
 
+/** True for a system error after which a file can be made, or brought, anew: none lies there, or a broken disk does not give it. */
+export function isFileLost(error: unknown): boolean {
+  return isNoFile(error) || isDiskBroken(error);
+}
+
 /** True for a name, file or object that is not there. */
 export function isNotFound(error: unknown): error is PakratError {
   return codeOf(error) === 'E_NOT_FOUND';

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { isDamage, isDiskBroken, isNoFile, PakratError, resultUnless } from '../core/errors.ts';
+import { isDamage, isFileLost, PakratError, resultUnless } from '../core/errors.ts';
 import { inStore, syncFile, syncFolder } from '../files/durable.ts';
 import { readOwn } from '../files/read-at.ts';
 import { type ObjectName, objectPath } from '../store/layout.ts';
@@ -21,8 +21,7 @@ export function hasObject({ ledger, files }: Store, name: ObjectName): boolean {
  */
 export function adoptObject({ file, files, objectKeys, writable }: Store, name: ObjectName): Uint8Array | undefined {
   const path = objectPath(name);
-  const isLost = (error: unknown): boolean => isNoFile(error) || isDiskBroken(error);
-  const bytes = writable ? resultUnless(isLost, () => readOwn(file(path))) : undefined;
+  const bytes = writable ? resultUnless(isFileLost, () => readOwn(file(path))) : undefined;
   if (bytes === undefined) return undefined;
   const decrypted = objectKeys.decrypt(path, bytes);
   const isRight = resultUnless(isDamage, () => {

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { isDiskBroken, isNoFile, isOurTrouble, isPakratError, isSystemError, PakratError } from '../core/errors.ts';
+import { isFileLost, isNoFile, isOurTrouble, isPakratError, isSystemError, PakratError } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { readOwn, withReads } from '../files/read-at.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
@@ -207,16 +207,18 @@ async function checkWhole(object: KnownObject, bytes: number, check: () => Promi
     return { bytes };
   } catch (error) {
     const { path } = object;
-    const isLost = isNoFile(error) || isDiskBroken(error);
+    const isLost = isFileLost(error);
     if (isSystemError(error) && !isLost) return { problem: unreadable(path, error) };
     if (!isLost && isOurTrouble(error)) throw error;
-    const { code, message } = isNoFile(error)
-      ? noFile(error)
-      : isLost
-        ? unreadable(path, error)
-        : (error as PakratError);
+    const { code, message } = faultOf(path, error);
     return { bytes, problem: { name: path, code, message }, damage: { kind: 'object', object } };
   }
+}
+
+/** What is wrong with an object of which nothing is right. */
+function faultOf(path: string, error: unknown): Pick<VerifyProblem, 'code' | 'message'> {
+  if (isNoFile(error)) return noFile(error);
+  return isFileLost(error) ? unreadable(path, error) : (error as PakratError);
 }
 
 async function* checkArchives(

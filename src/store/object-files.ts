@@ -177,9 +177,7 @@ export class ObjectFiles {
     if (known !== undefined) return known;
     return resultUnless(isPakratError, () => {
       const bytes = inStore(index, () => readOwn(this.find(index)));
-      let end = 0;
-      for (const entry of decodeArchiveIndex(this.#keys.decrypt(index, bytes), objectHash(path)))
-        end = Math.max(end, entry.offset + entry.size);
+      const end = decodeArchiveIndex(this.#keys.decrypt(index, bytes), objectHash(path)).dataEnd;
       this.#ends.set(path, end);
       return end;
     });

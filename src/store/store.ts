@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { isDiskBroken, isNoFile, PakratError } from '../core/errors.ts';
+import { isFileLost, PakratError } from '../core/errors.ts';
 import { inStore, makeFolderDurable, storeError, writeFilesDurable } from '../files/durable.ts';
 import { readOwn } from '../files/read-at.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
@@ -129,7 +129,7 @@ function readIfThere(file: string): Uint8Array | undefined {
   try {
     return readOwn(file);
   } catch (error) {
-    if (isNoFile(error) || isDiskBroken(error)) return undefined;
+    if (isFileLost(error)) return undefined;
     throw storeError(error, file);
   }
 }

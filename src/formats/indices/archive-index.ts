@@ -84,6 +84,12 @@ export class ArchiveIndex {
     const at = entryOffset(i, this.layout);
     return this.bytes.subarray(at, at + this.layout.keyBytes);
   }
+  /** The end of the last entry in the archive, in bytes: an archive that is shorter is not whole. 0 where there are no entries. */
+  get dataEnd(): number {
+    let end = 0;
+    for (const { offset, size } of this) end = Math.max(end, offset + size);
+    return end;
+  }
   /** The first record whose key starts with `key` (16 bytes, or a prefix such as 9), or undefined. */
   find(key: Uint8Array): IndexEntry | undefined {
     const page = this.toc.lastKeys.lowerBound(key);

@@ -66,9 +66,7 @@ export class FolderObjects implements EarlierObjects {
       const own = numbers(index.count);
       for (let i = 0; i < own.length; i++) own[i] = startOf(index.keyAt(i), number);
       starts.push(own);
-      let end = 0;
-      for (const { offset, size } of index) end = Math.max(end, offset + size);
-      demandWhole(folder, name, end);
+      demandWhole(folder, name, index.dataEnd);
     }
     memory.giveBack();
     const loose =

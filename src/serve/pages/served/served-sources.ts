@@ -194,7 +194,8 @@ export class ServedSources {
     if (build !== undefined && store !== undefined) {
       const { namesInThread } = await import('./names-thread.ts');
       const names = await namesInThread({ store, locale, product: build.product, buildConfig: build.buildConfig });
-      for (const note of names?.notes ?? []) if (!notes.includes(note)) notes.push(note);
+      const hear = notesTo(notes);
+      for (const text of names?.notes ?? []) hear({ type: 'note', text });
       if (names !== undefined) return names.index;
     }
     const { temporary } = await this.#session.folders();
