@@ -3,7 +3,7 @@ import type { EntryPlace, Objects } from '../builds/objects.ts';
 import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
 import { toHex } from '../core/bytes.ts';
-import { codeOf, type ErrorCode, isUnavailable, PakratError } from '../core/errors.ts';
+import { codeOf, isUnavailable, PakratError } from '../core/errors.ts';
 import { addAll } from '../core/tables/add-all.ts';
 import { giveBackOwn } from '../core/tables/large-bytes.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
@@ -13,14 +13,14 @@ import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { checkObject } from '../verify/check-object.ts';
 import { ClaimedJobs, claimObject, Waiting } from './claimed-fetch.ts';
-import { HeldSpans, heldPlaces, isHeld, type OnHeld, SpanCommitter } from './held-spans.ts';
+import { heldPlaces, isHeld, lacks, type OnHeld, SpanCommitter } from './held-spans.ts';
 import { loseIfWrong, loseObject } from './lost-files.ts';
 import type { Network } from './network.ts';
 import { entryJobs, type PlanOptions } from './plan/plan.ts';
 import { Arrivals, adoptObject } from './small-objects.ts';
 import type { RangeJob } from './transfer/range-job.ts';
 import { isLoose, type PackedJob, packJob } from './transfer/range-targets.ts';
-import { type TransferFailure, transfer } from './transfer/transfer.ts';
+import { failureError, type TransferFailure, transfer } from './transfer/transfer.ts';
 
 /** The largest objects that are believed where nothing promises their size. */
 const maxSizes = { config: 16 * 1024 * 1024, index: 64 * 1024 * 1024, patch: 256 * 1024 * 1024, data: 0 };
@@ -55,7 +55,7 @@ interface RangeFetch {
   withKeys?: boolean;
   /** Called for each entry that is held to its end now, with its index in a job. */
   onEntry?: ((job: PackedJob, index: number) => void) | undefined;
-  /** Called inside each commit with the bytes that it adds. */
+  /** Called inside each commit with what it adds. */
   onHeld?: OnHeld | undefined;
 }
 
@@ -103,6 +103,11 @@ export class Fetcher {
   /** Takes spans that were written here rather than fetched. Their bytes must be on disk. */
   addSpans(path: string, spans: readonly Span[], onHeld?: OnHeld): void {
     this.#committer.add(path, spans, onHeld);
+  }
+
+  /** Counts an entry of which all spans were added; a loose one gets its final name. */
+  addEntry(entry: { path: string; size: number; loose: boolean }, onHeld?: OnHeld): void {
+    this.#committer.addEntry(entry, onHeld);
   }
 
   /** Claims bytes of an object that are made here, as soon as nobody fetches them; undefined where the store has no claims. @throws E_ABORTED, E_STORE… */
@@ -210,10 +215,9 @@ export class Fetcher {
     return failed !== undefined && performance.now() - failed.time < failedMs ? failed.error : undefined;
   }
 
-  #remember({ code, message, hint, path, keys = new Uint8Array(), wrong }: TransferFailure): PakratError {
-    const ekeys = toHex(keys).match(/.{32}/g) ?? [];
-    const data = { object: path, ekeys, ...(wrong && { wrong }) };
-    const error = new PakratError(code as ErrorCode, message, { hint, data });
+  #remember(failure: TransferFailure): PakratError {
+    const ekeys = toHex(failure.keys ?? new Uint8Array()).match(/.{32}/g) ?? [];
+    const error = failureError(failure, ekeys);
     if (this.#failed.size > mostFailed) this.#failed.clear();
     for (const ekey of ekeys) this.#failed.set(ekey, { time: performance.now(), error });
     return error;
@@ -263,7 +267,7 @@ export class Fetcher {
       signal,
       onSpans: (path, spans) => this.#committer.add(path, spans, onHeld),
       onDone: (job, index) => {
-        if (isLoose(job)) this.#committer.complete(job.path, job.targets.size(index));
+        this.addEntry({ path: job.path, size: job.targets.size(index), loose: isLoose(job) }, onHeld);
         if (kind === 'data') this.fetchedEntries += 1;
         onEntry?.(job, index);
       },
@@ -325,16 +329,6 @@ export class Fetcher {
       learnObjectKey: (cdnPath, keyName) => store.objectKeys.learn(cdnPath, keyName),
     };
   }
-}
-
-/** Few places that are asked about one by one, as files that are read one after the other: all spans of an object would be too many for each. */
-const fewPlaces = 4;
-
-/** Whether an entry is not held: for so many of them. */
-function lacks(store: Store, count: number): (place: EntryPlace) => boolean {
-  if (count <= fewPlaces) return (place) => !isHeld(store, place);
-  const held = new HeldSpans(store);
-  return (place) => !held.hasEntry(place);
 }
 
 function* wholeJobs(jobs: Jobs): Generator<RangeJob | PackedJob> {

@@ -1,6 +1,7 @@
 import type { EntryPlace } from '../builds/objects.ts';
 import { addAll } from '../core/tables/add-all.ts';
 import { objectPath } from '../store/layout.ts';
+import type { Amount } from '../store/ledger/rows.ts';
 import { covers, heldUntil, type Span, spanBytes } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 
@@ -42,6 +43,16 @@ export function isHeld({ ledger }: Store, { object, loose, offset, size }: Entry
   return covers(ledger.spansWithin(path, offset, offset + size), offset, offset + size);
 }
 
+/** Few places that are asked about one by one, as files that are read one after the other: all spans of an object would be too many for each. */
+const fewPlaces = 4;
+
+/** Tells whether an entry is not held, as well as that is asked for so many of them. */
+export function lacks(store: Store, count: number): (place: EntryPlace) => boolean {
+  if (count <= fewPlaces) return (place) => !isHeld(store, place);
+  const held = new HeldSpans(store);
+  return (place) => !held.hasEntry(place);
+}
+
 /** The files and offsets of those entries that are held and that no key of their object locks; undefined for the others. */
 export function heldPlaces(
   store: Store,
@@ -73,16 +84,16 @@ const commitMs = 200;
 /** Objects that get their final names together: another process that writes to the ledger waits as long. */
 const objectsAtOnce = 64;
 
-/** Called inside a commit with the bytes that it adds for one piece of work. */
-export type OnHeld = (bytes: number) => void;
+/** Called inside a commit with the entries and bytes that it adds for one piece of work. What it writes is undone where the commit fails, and it is called again. */
+export type OnHeld = (more: Amount) => void;
 
 /** Gathers spans that engines report, and loose objects that are whole, and commits all of them a few times a second. Needs `flush`. */
 export class SpanCommitter {
   readonly #store: Store;
   readonly #waiting = new Map<string, Span[]>();
-  /** Sizes of loose objects that are whole, by path. */
-  readonly #whole = new Map<string, number>();
-  readonly #bytes = new Map<OnHeld, number>();
+  /** Loose objects that are whole, by path. */
+  readonly #whole = new Map<string, { size: number; onHeld: OnHeld | undefined }>();
+  readonly #amounts = new Map<OnHeld, Amount>();
   readonly #afterCommit: (() => void)[] = [];
   #timer: NodeJS.Timeout | undefined;
 
@@ -101,14 +112,21 @@ export class SpanCommitter {
     const list = this.#waiting.get(path) ?? [];
     this.#waiting.set(path, list);
     addAll(list, spans);
-    if (onHeld !== undefined) this.#bytes.set(onHeld, (this.#bytes.get(onHeld) ?? 0) + spanBytes(spans));
+    if (onHeld !== undefined) this.#amount(onHeld).bytes += spanBytes(spans);
     this.#schedule();
   }
 
-  /** Takes a loose object that is verified and on disk to its end: it gets its final name with others. */
-  complete(path: string, size: number): void {
-    this.#whole.set(path, size);
+  /** Counts an entry of which all spans were added. A loose one gets its final name, with others, and counts once it has it. */
+  addEntry({ path, size, loose }: { path: string; size: number; loose: boolean }, onHeld?: OnHeld): void {
+    if (loose) this.#whole.set(path, { size, onHeld });
+    else if (onHeld !== undefined) this.#amount(onHeld).entries += 1;
     this.#schedule();
+  }
+
+  #amount(onHeld: OnHeld): Amount {
+    const amount = this.#amounts.get(onHeld) ?? { entries: 0, bytes: 0 };
+    this.#amounts.set(onHeld, amount);
+    return amount;
   }
 
   #schedule(): void {
@@ -119,15 +137,15 @@ export class SpanCommitter {
   flush(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
-    if (this.#waiting.size + this.#whole.size === 0) return;
+    if (this.#waiting.size + this.#whole.size + this.#amounts.size === 0) return;
     const { ledger, files } = this.#store;
     ledger.transaction(() => {
       for (const [path, spans] of this.#waiting) ledger.addSpans(path, spans);
-      for (const [onHeld, bytes] of this.#bytes) onHeld(bytes);
+      for (const [onHeld, amount] of this.#amounts) onHeld(amount);
     });
     const paths = [...this.#waiting.keys()].filter((path) => !this.#whole.has(path));
     this.#waiting.clear();
-    this.#bytes.clear();
+    this.#amounts.clear();
     const actions = this.#afterCommit.splice(0);
     try {
       for (const path of paths) files.settle(path);
@@ -139,8 +157,11 @@ export class SpanCommitter {
 
   #complete(): void {
     while (this.#whole.size > 0) {
-      const objects = [...this.#whole].slice(0, objectsAtOnce).map(([path, size]) => ({ path, size }));
-      this.#store.files.complete(objects);
+      const objects = [...this.#whole].slice(0, objectsAtOnce).map(([path, whole]) => ({ path, ...whole }));
+      this.#store.ledger.transaction(() => {
+        this.#store.files.complete(objects);
+        for (const { onHeld } of objects) onHeld?.({ entries: 1, bytes: 0 });
+      });
       for (const { path } of objects) this.#whole.delete(path);
     }
   }

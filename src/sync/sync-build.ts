@@ -156,10 +156,7 @@ export async function syncBuild(
   const { plan, placed, patches } = planned;
   progress.record(plan);
   options.onPlan?.({ ...plan, rangeBytes: plan.rangeBytes + (patches?.jobBytes ?? 0) });
-  const onEntry = (size: number): void => {
-    progress.entries += 1;
-    options.onEntry?.(size);
-  };
+  const onEntry = (size: number): void => options.onEntry?.(size);
   const { onHeld } = progress;
   const fetch = {
     kind: 'data' as const,
@@ -194,8 +191,6 @@ export async function syncBuild(
 }
 
 class BuildProgress {
-  /** Entries that were brought since the last commit. */
-  entries = 0;
   readonly #fetcher: Fetcher;
   readonly #build: Build;
   readonly #selection: string;
@@ -212,9 +207,8 @@ class BuildProgress {
   }
 
   /** Adds what a commit brings. */
-  readonly onHeld = (bytes: number): void => {
+  readonly onHeld = (more: Amount): void => {
     const { product, buildConfig } = this.#build.identity;
-    this.#fetcher.store.ledger.addHeld(product, buildConfig, { entries: this.entries, bytes });
-    this.entries = 0;
+    this.#fetcher.store.ledger.addHeld(product, buildConfig, more);
   };
 }

@@ -1,3 +1,4 @@
+import { mkdirSync, symlinkSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
 import { familyFiles, publishFamily } from '../support/family.ts';
@@ -10,6 +11,8 @@ import { withPakrat } from '../support/with-pakrat.ts';
 
 // The built program, as a person would run it; dozens of processes one after the other, on a machine that may be busy.
 jest.setTimeout(180_000);
+
+const scratch = scratchFolder();
 
 describeTmpfs('a store on a small disk', () => {
   describe('of a real size', () => {
@@ -61,6 +64,21 @@ describeTmpfs('a store on a small disk', () => {
       });
     });
 
+    // The encoding file comes early and is large, as a rule the largest thing until then.
+    test.each([
+      ['sync', ['sync', 'wow']],
+      ['ls', ['ls', 'wow']],
+      ['extract', ['extract', 'wow', '--to', scratch('out')]],
+    ])('full while the encoding file comes: %s says so', async (_, args) => {
+      await withTmpfs('4k', async (folder) => {
+        const store = scratch(`no-encoding-${args[0]}`);
+        mkdirSync(store);
+        symlinkSync(folder, `${store}/partial`);
+        const flags = ['--store', store, '--patch-url', cdn.url, '--json', '--quiet'];
+        expect(outcome(runPakrat([...args, ...flags]))).toEqual(full);
+      });
+    });
+
     test('that may only be read: what is held can be listed and extracted; a sync says why not', async () => {
       await withTmpfs('64m', async (folder, _, remount) => {
         const store = `${folder}/store`;
@@ -81,7 +99,6 @@ describeTmpfs('a store on a small disk', () => {
   });
 
   describe('that holds many builds', () => {
-    const scratch = scratchFolder();
     const filesOf = (version: number) => familyFiles(version, { count: 40, changed: 20, bytes: 80_000 });
     let server: StaticServer;
     let port: number;

@@ -1,10 +1,12 @@
 import * as fs from 'node:fs';
+import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import type { EntryPlace } from '../../src/builds/objects.ts';
 import { codeOf } from '../../src/core/errors.ts';
 import { HeldSpans, isHeld, SpanCommitter } from '../../src/fetch/held-spans.ts';
 import { objectPath } from '../../src/store/layout.ts';
+import type { Amount } from '../../src/store/ledger/rows.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
@@ -93,7 +95,7 @@ describe('SpanCommitter', () => {
 
   test('commits spans together with what hangs on them, or none of both', () => {
     const seen: number[] = [];
-    const onHeld = (bytes: number): void => {
+    const onHeld = ({ bytes }: Amount): void => {
       seen.push(bytes);
       store.ledger.setSetting('bytes', String(bytes));
       if (seen.length === 1) throw new Error('no');
@@ -112,11 +114,31 @@ describe('SpanCommitter', () => {
 
   test('each piece of work hears of its own bytes alone', () => {
     const told: string[] = [];
-    committer.add('a', [{ start: 0, end: 10 }], (bytes) => told.push(`first ${bytes}`));
-    committer.add('b', [{ start: 0, end: 7 }], (bytes) => told.push(`second ${bytes}`));
+    committer.add('a', [{ start: 0, end: 10 }], ({ bytes }) => told.push(`first ${bytes}`));
+    committer.add('b', [{ start: 0, end: 7 }], ({ bytes }) => told.push(`second ${bytes}`));
     committer.add('c', [{ start: 0, end: 3 }]);
     committer.flush();
     expect(told).toEqual(['first 10', 'second 7']);
+  });
+
+  test('an entry counts with its spans, a loose one once it has its name', () => {
+    const amounts: Amount[] = [];
+    const onHeld = (more: Amount): void => void amounts.push({ ...more });
+    const loose = objectPath({ ...object, hash: '2'.repeat(32) });
+    committer.add(path, [{ start: 0, end: 10 }], onHeld);
+    committer.addEntry({ path, size: 10, loose: false }, onHeld);
+    committer.add(loose, [{ start: 0, end: 7 }], onHeld);
+    committer.addEntry({ path: loose, size: 7, loose: true }, onHeld);
+    // Nobody has written its file.
+    expect(() => committer.flush()).toThrow('is not whole');
+    expect(amounts).toEqual([{ entries: 1, bytes: 17 }]);
+    const { file } = store.files.partial(loose);
+    fs.mkdirSync(dirname(file), { recursive: true });
+    fs.writeFileSync(file, '1234567');
+    committer.addEntry({ path: loose, size: 7, loose: true }, onHeld);
+    committer.flush();
+    expect(amounts.slice(1)).toEqual([{ entries: 1, bytes: 0 }]);
+    expect(store.ledger.completeSize(loose)).toBe(7);
   });
 
   test('a commit that fails behind the scenes is told by the next one that is asked for', async () => {

@@ -1,5 +1,5 @@
 import { fromHex } from '../../core/bytes.ts';
-import { isOurTrouble, isPakratError } from '../../core/errors.ts';
+import { isOurTrouble } from '../../core/errors.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import { decodeKeyRing, reverseName } from '../../formats/configs/key-list.ts';
 import { decodeProductConfig } from '../../formats/configs/product-config.ts';
@@ -18,7 +18,7 @@ export async function buildKeyRing(
       for (const { name, key } of decodeKeyRing(bytes)) own.set(name, key);
     } catch (error) {
       // Keys are needed to decode only; a ring that no host has locks files, not the build.
-      if (!isPakratError(error)) throw error;
+      if (isOurTrouble(error)) throw error;
     }
   }
   return {

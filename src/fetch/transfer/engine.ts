@@ -1,9 +1,8 @@
-import { setMaxListeners } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { HttpClient, type HttpLimits } from '../../cdn/transport/http.ts';
 import { type RateLimit, unlimited } from '../../cdn/transport/rate-limit.ts';
 import { readBytes } from '../../cdn/transport/read-buffer.ts';
-import { abortError, messageOf, PakratError } from '../../core/errors.ts';
+import { messageOf, PakratError, throwIfAborted } from '../../core/errors.ts';
 import type { Span } from '../../store/spans.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
 import { SmallEntries } from '../../verify/small-entries.ts';
@@ -23,14 +22,17 @@ export interface EngineOptions extends Pick<RangeTools, 'temporary' | 'maxRangeB
 /** Called while an engine works: with the bytes of each piece that came, and for each request. */
 export type EngineEvents = Pick<RangeTools, 'onReceived' | 'onRequest'>;
 
-/** Called with spans of a job's object that are verified and on disk. */
-type OnSpans = (spans: Span[]) => void;
+/** Who hears of a job, and who may end it. */
+export interface RunOptions {
+  /** Called with spans of the job's object that are verified and on disk. */
+  onSpans: (spans: Span[]) => void;
+  /** Ends the job; what it verified is still flushed and reported. One engine has jobs of several transfers, which do not end together. */
+  signal: AbortSignal;
+}
 
 /** Runs range jobs, in this thread or in others: fetch, check, write, flush. */
 export interface Engine {
-  run(job: PackedJob, base: string, onSpans: OnSpans): Promise<RangeResult>;
-  /** Ends running transfers; what they verified is still flushed and reported. */
-  abort(): void;
+  run(job: PackedJob, base: string, options: RunOptions): Promise<RangeResult>;
   close(): Promise<void>;
 }
 
@@ -42,15 +44,10 @@ export function rangeEngine(options: EngineOptions, events: EngineEvents, rate: 
   const http = new HttpClient(options.limits);
   const buffer = new HashBuffer(options.threads);
   const small = SmallEntries.create(readBytes);
-  const controller = new AbortController();
-  // Every transfer listens to it, and there may be many.
-  setMaxListeners(0, controller.signal);
   const { temporary, maxRangeBytes } = options;
-  const { signal } = controller;
-  const tools = { http, rate, buffer, small, temporary, maxRangeBytes, signal, ...events };
+  const tools = { http, rate, buffer, small, temporary, maxRangeBytes, ...events };
   return {
-    run: (job, base, onSpans) => fetchRange(job, base, { ...tools, onSpans }),
-    abort: () => controller.abort(abortError()),
+    run: (job, base, { onSpans, signal }) => fetchRange(job, base, { ...tools, onSpans, signal }),
     close: () => http.close(),
   };
 }
@@ -63,7 +60,10 @@ interface SentJob extends Omit<PackedJob, 'targets'> {
 }
 
 /** Messages to a worker. */
-export type ToWorker = { type: 'run'; id: number; job: SentJob; base: string } | { type: 'abort' } | { type: 'close' };
+export type ToWorker =
+  | { type: 'run'; id: number; job: SentJob; base: string }
+  | { type: 'abort'; id: number }
+  | { type: 'close' };
 /** Messages of a worker. */
 export type FromWorker =
   | { type: 'spans'; id: number; spans: Span[] }
@@ -83,16 +83,12 @@ export function threadEngine(threads: number, options: EngineOptions, events: En
   const { workerUrl = new URL('./transfer-worker.js', import.meta.url), ...shared } = options;
   const start = (): RunningWorker => startWorker(workerUrl, { ...shared, threads }, events);
   const workers = [start()];
-  let isAborted = false;
   const idlest = (): RunningWorker => workers.reduce((best, worker) => (worker.load < best.load ? worker : best));
   return {
-    async run(job, base, onSpans) {
-      if (idlest().load >= fullLoad && workers.length < threads && !isAborted) workers.push(start());
-      return idlest().run(job, base, onSpans);
-    },
-    abort: () => {
-      isAborted = true;
-      for (const worker of workers) worker.post({ type: 'abort' });
+    async run(job, base, options) {
+      throwIfAborted(options.signal);
+      if (idlest().load >= fullLoad && workers.length < threads) workers.push(start());
+      return idlest().run(job, base, options);
     },
     close: async () => {
       await Promise.all(workers.map((worker) => worker.close()));
@@ -105,14 +101,13 @@ interface WaitingJob {
   load: number;
   resolve: (result: RangeResult) => void;
   reject: (error: unknown) => void;
-  onSpans: OnSpans;
+  onSpans: RunOptions['onSpans'];
 }
 
 interface RunningWorker {
   /** That of all its jobs. */
   readonly load: number;
-  post(message: ToWorker): void;
-  run(job: PackedJob, base: string, onSpans: OnSpans): Promise<RangeResult>;
+  run(job: PackedJob, base: string, options: RunOptions): Promise<RangeResult>;
   close(): Promise<void>;
 }
 
@@ -150,11 +145,12 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
       for (const { load } of waiting.values()) all += load;
       return all;
     },
-    post,
-    run(job, base, onSpans) {
+    run(job, base, { onSpans, signal }) {
       nextId += 1;
       const id = nextId;
-      return new Promise((resolve, reject) => {
+      const end = (): void => post({ type: 'abort', id });
+      signal.addEventListener('abort', end, { once: true });
+      const result = new Promise<RangeResult>((resolve, reject) => {
         // One that ended, or never began, answers nothing.
         if (failure !== undefined) return reject(failure);
         const { keys, numbers } = job.targets;
@@ -162,6 +158,7 @@ function startWorker(url: URL, options: EngineOptions, events: EngineEvents): Ru
         waiting.set(id, { load, resolve, reject, onSpans });
         post({ type: 'run', id, job: { ...job, targets: { keys, numbers } }, base });
       });
+      return result.finally(() => signal.removeEventListener('abort', end));
     },
     async close() {
       post({ type: 'close' });

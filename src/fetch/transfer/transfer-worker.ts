@@ -1,4 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { abortError } from '../../core/errors.ts';
+import type { Span } from '../../store/spans.ts';
 import { type EngineOptions, type FromWorker, rangeEngine, type ToWorker } from './engine.ts';
 import { RangeTargets } from './range-targets.ts';
 
@@ -25,17 +27,23 @@ const engine = rangeEngine(workerData as EngineOptions, {
   },
 });
 const timer = setInterval(sendCounts, 100);
+/** What ends the jobs that run, by their numbers. */
+const running = new Map<number, AbortController>();
 
 port.on('message', async (message: ToWorker) => {
   if (message.type === 'run') {
     const { id, base } = message;
     const job = { ...message.job, targets: new RangeTargets(message.job.targets) };
-    const result = await engine.run(job, base, (spans) => send({ type: 'spans', id, spans }));
+    const end = new AbortController();
+    running.set(id, end);
+    const onSpans = (spans: Span[]): void => send({ type: 'spans', id, spans });
+    const result = await engine.run(job, base, { onSpans, signal: end.signal });
+    running.delete(id);
     job.targets.giveBack();
     sendCounts();
     send({ type: 'result', id, result });
   } else if (message.type === 'abort') {
-    engine.abort();
+    running.get(message.id)?.abort(abortError());
   } else {
     clearInterval(timer);
     await engine.close();

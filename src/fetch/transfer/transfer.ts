@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import PQueue from 'p-queue';
 import { askHosts } from '../../cdn/hosts/ask-hosts.ts';
 import type { HealthKind, Host, Hosts } from '../../cdn/hosts/hosts.ts';
@@ -41,6 +42,13 @@ export interface TransferFailure {
   wrong?: boolean;
 }
 
+/** The error that a failure stands for. @param ekeys of its entries, hex, for whoever asks for them by these */
+export function failureError(failure: TransferFailure, ekeys?: readonly string[]): PakratError {
+  const { code, message, hint, path, wrong } = failure;
+  const data = { object: path, ...(ekeys && { ekeys }), ...(wrong && { wrong }) };
+  return new PakratError(code as ErrorCode, message, { hint, data });
+}
+
 /** Milliseconds that transfers in flight may take to end after an interruption. */
 const graceMs = 900;
 
@@ -53,27 +61,23 @@ const graceMs = 900;
 export async function transfer(jobs: Iterable<PackedJob>, options: TransferOptions): Promise<TransferFailure[]> {
   const queue = new PQueue({ concurrency: options.jobs });
   const failures: TransferFailure[] = [];
-  const patience = new Patience();
+  const end = new TransferEnd(options.signal);
+  const tools = { ...options, end, patience: new Patience() };
   let fatal: unknown;
-  const stopped = (): boolean => fatal !== undefined || options.signal?.aborted === true;
-  const stop = (): void => {
-    queue.clear();
-    setTimeout(() => options.engine.abort(), graceMs).unref();
-  };
-  options.signal?.addEventListener('abort', stop, { once: true });
   try {
     for (const job of jobs) {
       // Few wait: a job of many small entries takes memory for each.
       await queue.onSizeLessThan(2);
-      if (stopped()) break;
+      if (end.asking.aborted) break;
       void queue.add(async () => {
         try {
-          const failure = await runJob(job, patience, options);
+          // Those that wait still when it ends are not begun.
+          if (end.asking.aborted) return;
+          const failure = await runJob(job, tools);
           if (failure !== undefined) failures.push(failure);
         } catch (error) {
           fatal ??= error;
-          options.engine.abort();
-          queue.clear();
+          end.now();
         } finally {
           options.onEnd?.(job);
         }
@@ -81,28 +85,69 @@ export async function transfer(jobs: Iterable<PackedJob>, options: TransferOptio
     }
     await queue.onIdle();
   } finally {
-    options.signal?.removeEventListener('abort', stop);
+    end.close();
   }
   if (fatal !== undefined && codeOf(fatal) !== 'E_ABORTED') throw fatal;
-  if (stopped()) throw abortError();
+  if (end.asking.aborted) throw abortError();
   return failures;
 }
 
+/** The end of a transfer before it is done: an interruption, or trouble of this machine. Others that use its engine go on. Needs `close`. */
+class TransferEnd {
+  readonly #asking = new AbortController();
+  readonly #running = new AbortController();
+  readonly #signal: AbortSignal | undefined;
+  readonly #stop = (): void => {
+    this.#asking.abort(abortError());
+    setTimeout(() => this.now(), graceMs).unref();
+  };
+
+  constructor(signal: AbortSignal | undefined) {
+    this.#signal = signal;
+    // Every job listens to them.
+    setMaxListeners(0, this.asking, this.running);
+    if (signal?.aborted === true) this.#stop();
+    else signal?.addEventListener('abort', this.#stop, { once: true });
+  }
+
+  /** Ends the asking: nothing more is begun. */
+  get asking(): AbortSignal {
+    return this.#asking.signal;
+  }
+
+  /** Ends what is in flight. */
+  get running(): AbortSignal {
+    return this.#running.signal;
+  }
+
+  /** Ends all of it, without a grace. */
+  now(): void {
+    this.#asking.abort(abortError());
+    this.#running.abort(abortError());
+  }
+
+  close(): void {
+    this.#signal?.removeEventListener('abort', this.#stop);
+  }
+}
+
+interface JobTools extends TransferOptions {
+  end: TransferEnd;
+  patience: Patience;
+}
+
 /** Runs a job, of whose targets nothing may be asked afterwards. */
-async function runJob(
-  job: PackedJob,
-  patience: Patience,
-  options: TransferOptions,
-): Promise<TransferFailure | undefined> {
-  const { hosts, kind, attemptsPerHost, signal } = options;
-  const run = new JobRun(job, patience, options);
+async function runJob(job: PackedJob, tools: JobTools): Promise<TransferFailure | undefined> {
+  const { hosts, kind, attemptsPerHost, end, withKeys } = tools;
+  const run = new JobRun(job, tools);
   try {
-    await askHosts(hosts, { kind, what: job.path, attemptsPerHost, signal }, (host) => run.ask(host));
+    const asked = { kind, what: job.path, attemptsPerHost, signal: end.asking };
+    await askHosts(hosts, asked, (host) => run.ask(host));
     return undefined;
   } catch (error) {
     if (!isUnavailable(error)) throw error;
     const { code, message, hint, data } = error;
-    const keys = options.withKeys === true ? run.leftKeys() : undefined;
+    const keys = withKeys === true ? run.leftKeys() : undefined;
     return { path: job.path, keys, code, message, hint, wrong: data.wrong === true };
   } finally {
     run.giveBack();
@@ -114,22 +159,20 @@ class JobRun {
   /** Parts that no host gave right yet. */
   #left: PackedJob[];
   readonly #job: PackedJob;
-  readonly #patience: Patience;
-  readonly #options: TransferOptions;
+  readonly #tools: JobTools;
   readonly #asked = new Set<Host>();
   readonly #targets: Set<RangeTargets>;
 
-  constructor(job: PackedJob, patience: Patience, options: TransferOptions) {
+  constructor(job: PackedJob, tools: JobTools) {
     this.#job = job;
     this.#left = [job];
-    this.#patience = patience;
-    this.#options = options;
+    this.#tools = tools;
     this.#targets = new Set([job.targets]);
   }
 
   /** @throws what was wrong first, when something is left; E_STORE… and the like when this machine is the trouble */
   async ask(host: Host): Promise<void> {
-    const { hosts, kind } = this.#options;
+    const { hosts, kind } = this.#tools;
     if (hosts.noneKnowsRanges(kind) && this.#job.allowWhole !== true) throw noRanges(this.#job.path);
     // Another host may have it right: only when one is asked again it is worth it to see what lies behind wrong entries.
     const isPatient = this.#asked.has(host);
@@ -159,10 +202,11 @@ class JobRun {
     host: Host,
     isPatient: boolean,
   ): Promise<{ result: RangeResult; right: number; isDone: boolean }> {
-    const { hosts, kind, engine, onSpans, onDone } = this.#options;
-    const patience = isPatient ? this.#patience.take(part.end - part.start) : 0;
+    const { hosts, kind, engine, end, onSpans, onDone } = this.#tools;
+    const patience = isPatient ? this.#tools.patience.take(part.end - part.start) : 0;
     const asked = { ...part, hasAlternatives: hosts.hasOthers(host, kind), patience };
-    const result = await engine.run(asked, host.base, (spans) => onSpans(part.path, spans));
+    const run = { onSpans: (spans: Span[]): void => onSpans(part.path, spans), signal: end.running };
+    const result = await engine.run(asked, host.base, run);
     let right = 0;
     let done = 0;
     for (let index = 0; index < part.targets.length; index++) {
@@ -172,7 +216,7 @@ class JobRun {
       onDone?.(part, index);
       done += 1;
     }
-    this.#patience.settle(patience, { wrong: result.wrongBytes, right });
+    this.#tools.patience.settle(patience, { wrong: result.wrongBytes, right });
     if (result.rangeServed) hosts.servedRange(host);
     return { result, right, isDone: done === part.targets.length };
   }

@@ -12,7 +12,7 @@ import { HashBuffer } from '../../verify/hash-buffer.ts';
 /** Entries that are flushed to disk at a time at most: they are what a kill can cost. */
 const mostWaiting = 64;
 
-/** Callbacks for entries that are on disk: the size of each, and the bytes that a commit adds. */
+/** Callbacks for entries that are on disk: the size of each, and what a commit adds. */
 export interface EntryEvents {
   onEntry: (size: number) => void;
   onHeld?: OnHeld | undefined;
@@ -28,7 +28,7 @@ export class EntryWriter {
   readonly #buffer = new HashBuffer();
   #path = '';
   #writer: SpanWriter | undefined;
-  #waiting: number[] = [];
+  #waiting: EntryPlace[] = [];
   /** Nobody else writes these entries, or gives bytes of their object back, until they are in the ledger. */
   #claims: (Claim | undefined)[] = [];
 
@@ -39,17 +39,14 @@ export class EntryWriter {
 
   /** Takes an entry. @throws E_INTEGRITY when its bytes are not those of its ekey, E_STORE_FULL, E_STORE */
   async add(place: EntryPlace, bytes: Uint8Array): Promise<void> {
-    const { store } = this.#fetcher;
     const path = objectPath(place.object);
     if (path !== this.#path || this.#waiting.length >= mostWaiting) await this.finish();
     this.#path = path;
     this.#claims.push(await this.#claim(path, place));
     this.#writer ??= this.#open(path);
     this.#write(this.#writer, place, bytes);
-    this.#waiting.push(place.size);
-    if (!place.loose) return;
-    await this.finish();
-    store.files.complete([{ path, size: place.size }]);
+    this.#waiting.push(place);
+    if (place.loose) await this.finish();
   }
 
   /** Whoever waits holds no claim: what was written is finished first. */
@@ -83,7 +80,10 @@ export class EntryWriter {
     try {
       await writer?.finish();
       this.#fetcher.fetchedEntries += written.length;
-      for (const size of written) this.#events.onEntry(size);
+      for (const { size, loose } of written) {
+        this.#fetcher.addEntry({ path: this.#path, size, loose }, this.#events.onHeld);
+        this.#events.onEntry(size);
+      }
       this.#fetcher.flush();
     } finally {
       for (const claim of this.#claims.splice(0)) claim?.release();

@@ -33,6 +33,8 @@ const total = [...archives.values()].reduce(
   0,
 );
 
+const never = new AbortController().signal;
+const unheard = { onSpans: (): void => {}, signal: never };
 const workerUrl = new URL(builtModule('src/fetch/transfer/transfer-worker.ts'));
 
 const kinds: [string, (options: EngineOptions, events: EngineEvents) => Promise<Engine>][] = [
@@ -74,12 +76,10 @@ describe.each(kinds)('an engine %s', (kind, make) => {
     await engine.close();
     await server.close();
   });
-  const run = async (job: RangeJob): Promise<ListedResult> =>
-    listedResult(
-      await engine.run(packJob(job), server.base, (found) =>
-        spans.set(job.path, [...(spans.get(job.path) ?? []), ...found]),
-      ),
-    );
+  const run = async (job: RangeJob, signal = never): Promise<ListedResult> => {
+    const onSpans = (found: Span[]): void => void spans.set(job.path, [...(spans.get(job.path) ?? []), ...found]);
+    return listedResult(await engine.run(packJob(job), server.base, { onSpans, signal }));
+  };
   const fileOf = (path: string): string => scratch(`${kind}${number}`, path);
   const jobs = (): ListedJob[] => [...archives].map(([path, archive]) => jobFor(archive, { path, file: fileOf(path) }));
 
@@ -115,13 +115,16 @@ describe.each(kinds)('an engine %s', (kind, make) => {
     expect(await run(second!)).toMatchObject({ error: undefined });
   });
 
-  test('an abort ends all that runs, and what was right is reported', async () => {
+  test('an abort ends all that is under its signal, and nothing else; what was right is reported', async () => {
     server.lie = always({ kind: 'stall', after: 150_000 });
-    const running = jobs().map((job) => run(job));
+    const end = new AbortController();
+    const running = jobs().map((job) => run(job, end.signal));
     while (server.asked.length < archives.size) await new Promise((resolve) => setTimeout(resolve, 20));
     await new Promise((resolve) => setTimeout(resolve, 200));
+    server.lie = () => undefined;
+    const beside = run({ ...jobs()[0]!, file: fileOf('other') });
     const started = performance.now();
-    engine.abort();
+    end.abort();
     for (const result of await Promise.all(running)) {
       expect(result.error?.code).toBe('E_ABORTED');
       expect(result.verified[0]).toBeGreaterThan(50_000);
@@ -129,8 +132,11 @@ describe.each(kinds)('an engine %s', (kind, make) => {
     expect(performance.now() - started).toBeLessThan(15_000);
     for (const [path, found] of spans) expectRight(fileOf(path), found, archives.get(path)!.bytes);
     expect(spanBytes([...spans.values()].flat())).toBeGreaterThan(50_000 * archives.size);
-    // Nothing is begun any more.
-    expect((await run(jobs()[0]!)).error?.code).toBe('E_ABORTED');
+    expect(await beside).toMatchObject({ error: undefined });
+    expect(await run(jobs()[1]!)).toMatchObject({ error: undefined });
+    // Under its signal nothing is begun any more.
+    const late = await run(jobs()[0]!, end.signal).catch((error: unknown) => ({ error: error as { code: string } }));
+    expect(late.error?.code).toBe('E_ABORTED');
   });
 });
 
@@ -145,7 +151,7 @@ test('threads that cannot start fail what they are given, at once and whenever i
   const engine = threadsOf(2, new URL('file:///nowhere/transfer-worker.js'));
   const [[path, archive]] = [...archives] as [[string, TestArchive]];
   const run = (): Promise<unknown> =>
-    engine.run(packJob(jobFor(archive, { path, file: scratch('none') })), 'http://127.0.0.1:9', () => {});
+    engine.run(packJob(jobFor(archive, { path, file: scratch('none') })), 'http://127.0.0.1:9', unheard);
   await expect(run()).rejects.toThrow('a transfer thread died');
   await new Promise((resolve) => setTimeout(resolve, 500));
   await expect(run()).rejects.toThrow('a transfer thread died');
@@ -175,7 +181,7 @@ describe('an engine of three threads', () => {
   const atWork = async (jobs: number, bytes: number, entries = 1): Promise<number> => {
     const targets = Array.from({ length: entries }, (_, i) => ({ ekey: 'a'.repeat(32), offset: i, size: 1, held: 0 }));
     const job = packJob({ path: 'data/a', file: scratch('none'), start: 0, end: bytes, targets });
-    const all = Array.from({ length: jobs }, () => engine.run(job, 'http://127.0.0.1:9', () => {}));
+    const all = Array.from({ length: jobs }, () => engine.run(job, 'http://127.0.0.1:9', unheard));
     return new Set((await Promise.all(all)).map(({ verified }) => verified[0])).size;
   };
 
@@ -189,11 +195,6 @@ describe('an engine of three threads', () => {
 
   test('takes many small entries for much, too', async () => {
     expect(await atWork(2, 10_000, 10_000)).toBe(2);
-  });
-
-  test('starts none that would not know of the abort', async () => {
-    engine.abort();
-    expect(await atWork(9, 16 << 20)).toBe(1);
   });
 });
 
@@ -212,7 +213,7 @@ test('a limited rate is kept by all jobs together', async () => {
     const started = performance.now();
     await Promise.all(
       [...archives].map(([path, archive]) =>
-        engine.run(packJob(jobFor(archive, { path, file: scratch('rate', path) })), server.base, () => {}),
+        engine.run(packJob(jobFor(archive, { path, file: scratch('rate', path) })), server.base, unheard),
       ),
     );
     // 16.2 MB, of which a quarter of a second may be ahead and the last pieces are not waited for.

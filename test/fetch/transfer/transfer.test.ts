@@ -393,16 +393,14 @@ describe('the order of work', () => {
   /** An engine that does nothing, but as asked. */
   function fakeEngine(
     answer: (job: RangeJob, base: string) => Partial<RangeResult> | Promise<Partial<RangeResult>>,
-  ): Engine & { aborts: number } {
+  ): Engine & { signals: Set<AbortSignal> } {
     return {
-      aborts: 0,
-      async run(job, base) {
+      signals: new Set(),
+      async run(job, base, { signal }) {
+        this.signals.add(signal);
         const given = await answer(listed(job), base);
         const verified = job.targets.map(({ size }) => size);
         return { verified, wrongBytes: 0, rangeServed: true, error: undefined, ...given };
-      },
-      abort() {
-        this.aborts += 1;
       },
       close: async () => {},
     };
@@ -492,8 +490,28 @@ describe('the order of work', () => {
       code: 'E_STORE_FULL',
       hint: 'Free some.',
     });
-    expect(full.aborts).toBeGreaterThan(0);
+    expect([...full.signals].map(({ aborted }) => aborted)).toEqual([true]);
     expect(runs).toBeLessThanOrEqual(8);
+  });
+
+  test('one that ends leaves alone what others do with the same engine, then and afterwards', async () => {
+    let finish = (): void => {};
+    const full = { code: 'E_STORE_FULL', message: 'full', hint: undefined, data: {} };
+    const shared = fakeEngine(async ({ path }): Promise<Partial<RangeResult>> => {
+      if (path === 'p2')
+        await new Promise<void>((resolve) => {
+          finish = resolve;
+        });
+      return path === 'p1' ? { verified: [0], error: full } : {};
+    });
+    const beside = run(hosts(), { work: [job(2, [target(0)])], engine: shared });
+    await expect(run(hosts(), { work: [job(1, [target(0)])], engine: shared })).rejects.toMatchObject({
+      code: 'E_STORE_FULL',
+    });
+    expect(await run(hosts(), { work: [job(3, [target(0)])], engine: shared })).toEqual([]);
+    finish();
+    expect(await beside).toEqual([]);
+    expect([...shared.signals].map(({ aborted }) => aborted)).toEqual([false, true, false]);
   });
 
   test('a bug comes out as it is', async () => {
