@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
 import { familyFiles, publishFamily } from '../support/family.ts';
@@ -112,6 +112,28 @@ describeTmpfs('a store on a small disk', () => {
 
     const run = async (args: readonly string[], store: string): Promise<Run> =>
       startPakrat([...args, '--store', store, '--quiet', '--json']).ended;
+
+    test('forget gives back what a build took, however little room is left for it to begin', async () => {
+      for (const version of [0, 1]) {
+        await publishFamily(version, { out: scratch('cdn'), port, files: filesOf(version) });
+        expect((await run(['sync', 'game', '--patch-url', server.url], scratch('two'))).status).toBe(0);
+      }
+      for (let freeKb = 0; freeKb <= 320; freeKb += 40) {
+        await withTmpfs('24m', async (folder) => {
+          const store = `${folder}/store`;
+          cpSync(scratch('two'), store, { recursive: true });
+          writeFileSync(`${folder}/room`, Buffer.alloc(freeKb * 1024));
+          fillDisk(folder);
+          rmSync(`${folder}/room`);
+          const { status, stdout } = await run(['forget', 'game@1.0'], store);
+          const report = JSON.parse(stdout) as { builds: unknown[]; bytes: number };
+          expect([freeKb, status, report]).toMatchObject([freeKb, 0, { builds: [{ name: '1.0' }] }]);
+          expect(report.bytes).toBeGreaterThan(500_000);
+          rmSync(`${folder}/filler`);
+          expect(JSON.parse((await run(['gc'], store)).stdout)).toMatchObject({ objects: 0, bytes: 0 });
+        });
+      }
+    });
 
     test('is full to the last byte: every command says so, nothing is lost, and gc --max-size is the way out', async () => {
       await withTmpfs('20m', async (folder) => {

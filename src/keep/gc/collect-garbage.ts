@@ -43,6 +43,8 @@ interface GcOptions {
   signal?: AbortSignal | undefined;
   onProgress?: ((phase: 'plan' | 'gc', done: number, total: number) => void) | undefined;
   onNote?: ((text: string) => void) | undefined;
+  /** What goes is added to it, also by a run that fails then. */
+  report: GcReport;
 }
 
 /** Times that a plan is made anew because builds were added on the way. */
@@ -54,16 +56,16 @@ const askAgainMs = 200;
  * @throws E_STORE_DAMAGED for a ledger that does not tell rightly what is to be kept, E_ABORTED, E_STORE…
  */
 export async function collectGarbage(store: Store, options: GcOptions): Promise<GcReport> {
-  const { rules, forget, opener, signal, dryRun, onProgress } = options;
+  const { rules, forget, opener, signal, dryRun, report, onProgress } = options;
   const onBuild = (done: number, total: number): void => onProgress?.('plan', done, total);
   const plan = (): Promise<GcPlan> => planGc(store, opener, { rules, forget, signal, onBuild });
   if (dryRun) return reportPlan(store, await plan());
   const release = await lockPatiently(store, options);
   try {
-    const report = emptyReport(await finishLeaving(store, signal));
+    report.diskBytes += await finishLeaving(store, signal);
     for (let round = 0; round < mostPlans; round++) {
       const made = await plan();
-      if (await carryOut(store, made, report, options)) return report;
+      if (await carryOut(store, made, options)) return report;
     }
     throw new PakratError('E_STORE_LOCKED', 'builds are added faster than it can be planned what may go', {
       hint: 'Run it again when fewer syncs begin.',
@@ -73,8 +75,9 @@ export async function collectGarbage(store: Store, options: GcOptions): Promise<
   }
 }
 
-function emptyReport(diskBytes: number): GcReport {
-  return { dryRun: false, builds: [], objects: 0, bytes: 0, diskBytes, spared: [], inUse: [], kept: { bytes: 0 } };
+/** The report of a run that did nothing yet. */
+export function emptyReport(): GcReport {
+  return { dryRun: false, builds: [], objects: 0, bytes: 0, diskBytes: 0, spared: [], inUse: [], kept: { bytes: 0 } };
 }
 
 function reportPlan(store: Store, { going, dead, spared, keptBytes }: GcPlan): GcReport {
@@ -96,13 +99,16 @@ function nameOf({ product, name, buildConfig }: BuildRow): GcReport['builds'][nu
 }
 
 /** Does what was planned, and adds it to the report. @returns false when the builds that are kept changed on the way */
-async function carryOut(store: Store, plan: GcPlan, report: GcReport, options: GcOptions): Promise<boolean> {
-  const { signal, onProgress } = options;
+async function carryOut(store: Store, plan: GcPlan, options: GcOptions): Promise<boolean> {
+  const { report, signal, onProgress } = options;
   const { going, dead, spared, keptBytes } = plan;
   const derived = unusedDerived(store, going);
   const signature = forgetBuilds(store, plan);
   if (signature === undefined) return false;
   report.builds.push(...going.map(nameOf));
+  // Before the bytes, which take their time: a run that is ended there leaves none of them.
+  report.diskBytes += diskBytesOf(derived);
+  for (const file of derived) removeDerived(file);
   const total = dead.reduce((sum, { bytes }) => sum + bytes, 0);
   let done = 0;
   const given = await giveBack(
@@ -121,8 +127,6 @@ async function carryOut(store: Store, plan: GcPlan, report: GcReport, options: G
   report.spared = spared;
   report.inUse = given.inUse;
   report.kept = { bytes: keptBytes };
-  report.diskBytes += diskBytesOf(derived);
-  for (const file of derived) removeDerived(file);
   return true;
 }
 
