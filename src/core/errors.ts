@@ -163,6 +163,12 @@ export function isNowhere(error: unknown): error is PakratError {
   return isNotFound(error) || (isPakratError(error) && error.data.wrong === true);
 }
 
+/** True for trouble that may pass, a host's or this machine's: to ask again may bring what was asked for. */
+export function mayPass(error: unknown): error is PakratError {
+  const isNetwork = codeOf(error)?.startsWith('E_NETWORK') === true;
+  return (isNetwork && !isNowhere(error)) || isStoreTrouble(error) || codeOf(error) === 'E_ABORTED';
+}
+
 /** The value of work that goes on; undefined where it fails as `isExpected` tells. Any other failure is thrown on. */
 export async function valueUnless<Value>(
   isExpected: (error: unknown) => boolean,

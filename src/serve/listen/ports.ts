@@ -1,7 +1,7 @@
 import type * as http from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type FastifyError, type FastifyInstance, fastify } from 'fastify';
-import { isNotFound, messageOf } from '../../core/errors.ts';
+import { isNotFound, mayPass, messageOf } from '../../core/errors.ts';
 import { ribbitAnswer } from '../answers/ribbit-answer.ts';
 import { bodySizes, entryOf, teller, unreadable } from '../logs/tell-requests.ts';
 import type { Serving } from '../serving.ts';
@@ -74,19 +74,29 @@ function readRibbit(
   serving: Serving,
   { connections, limits }: Pick<PortOptions, 'connections' | 'limits'>,
 ): void {
-  const { answers, pull } = serving;
+  const { answers, pull, options } = serving;
   const { remoteAddress: address = '' } = socket;
   answerRibbit(socket, {
     withinMs: limits.requestMs,
     async answer(line) {
       const began = performance.now();
       connections.setBusy(socket);
+      const tell = (status: number, bytes = 0): void => {
+        const said = { method: 'RIBBIT', url: line, status, bytes };
+        teller(serving)({ ...unreadable, ...said, address, ms: performance.now() - began });
+      };
       const [, product] = /\/products\/([\w.-]{1,100})\//.exec(line) ?? [];
-      if (product !== undefined) await pull?.learnBuild(product);
-      const bytes = ribbitAnswer(answers, line);
-      const said = { method: 'RIBBIT', url: line, status: bytes === undefined ? 404 : 200, bytes: bytes?.length ?? 0 };
-      teller(serving)({ ...unreadable, ...said, address, ms: performance.now() - began });
-      return bytes;
+      try {
+        if (product !== undefined) await pull?.learnBuild(product);
+        const bytes = ribbitAnswer(answers, line);
+        tell(bytes === undefined ? 404 : 200, bytes?.length);
+        return bytes;
+      } catch (error) {
+        const status = statusOf(error);
+        tell(status);
+        if (status >= 500) options.onProgress?.({ type: 'note', text: `RIBBIT ${line}: ${messageOf(error)}` });
+        return undefined;
+      }
     },
   });
 }
@@ -95,8 +105,15 @@ function readRibbit(
 function answerPlainly(app: FastifyInstance, { options: { onProgress } }: Serving): void {
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send(textOf(404)));
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const status = isNotFound(error) ? 404 : (error.statusCode ?? 500);
+    const status = error.statusCode ?? statusOf(error);
     if (status >= 500) onProgress?.({ type: 'note', text: `${request.method} ${request.url}: ${messageOf(error)}` });
     return reply.code(status).type('text/plain').send(textOf(status));
   });
+}
+
+/** 502 says that the CDN cannot be asked, and 503 that this machine is the trouble: neither is "not there", after which nobody asks again. */
+function statusOf(error: unknown): number {
+  if (isNotFound(error)) return 404;
+  if (mayPass(error)) return error.code.startsWith('E_NETWORK') ? 502 : 503;
+  return 500;
 }

@@ -1,5 +1,5 @@
 import { fromHex } from '../../core/bytes.ts';
-import { isPakratError, valueUnless } from '../../core/errors.ts';
+import { isPakratError, mayPass, type PakratError } from '../../core/errors.ts';
 import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
@@ -59,6 +59,8 @@ export class NamedObjects {
   #unlisted: BuildRow[] = [];
   /** Builds that are not read yet, and when each may be. */
   #unread: { build: BuildRow; after: number }[] = [];
+  /** Why the last thing that could not be read of a build could not, and that may pass, by CDN path. */
+  readonly #trouble = new Map<string, { error: PakratError; time: number }>();
   readonly #lists = new RecentValues<LooseEntries>(mostListBytes);
   #reading: Promise<void> = Promise.resolve();
 
@@ -69,14 +71,24 @@ export class NamedObjects {
     this.#unlistedSize = unlistedSize;
   }
 
-  /** The object at a path; undefined for one that no build names. */
+  /**
+   * The object at a path; undefined for one that no build names.
+   * @throws what kept something of a build from being read that may name it: E_NETWORK…, E_STORE…
+   */
   async find(path: string): Promise<NamedObject | undefined> {
     this.#refresh();
     const known = this.#objects.get(path) ?? (await this.#readUntil(path));
     if (known !== undefined) return known;
     const name = parseObjectPath(path);
-    if (name === undefined || name.suffix !== '' || name.kind === 'config') return undefined;
-    return this.#findLoose(name);
+    const mayBeLoose = name !== undefined && name.suffix === '' && name.kind !== 'config';
+    const loose = mayBeLoose ? await this.#findLoose(name) : undefined;
+    if (loose === undefined) this.#tellTrouble(path);
+    return loose;
+  }
+
+  #tellTrouble(path: string): void {
+    for (const [cdnPath, { error, time }] of this.#trouble)
+      if (path.startsWith(`${cdnPath}/`) && performance.now() - time < againMs) throw error;
   }
 
   /** Begins anew when builds came or went. */
@@ -138,12 +150,25 @@ export class NamedObjects {
     decode: (bytes: Uint8Array) => Value,
     size?: number,
   ): Promise<Value | undefined> {
-    const work = async (): Promise<Value | undefined> => {
+    return this.#unlessTrouble(build, async () => {
       const bytes = await this.#read(build, name, size);
       if (bytes !== undefined) checkObject(name, bytes);
       return bytes && decode(bytes);
-    };
-    return valueUnless(isPakratError, work());
+    });
+  }
+
+  /** What is wrong with one build is no reason not to look at the next. */
+  async #unlessTrouble<Value>(
+    { cdnPath }: BuildRow,
+    work: () => Promise<Value | undefined>,
+  ): Promise<Value | undefined> {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isPakratError(error)) throw error;
+      if (mayPass(error)) this.#trouble.set(cdnPath, { error, time: performance.now() });
+      return undefined;
+    }
   }
 
   /** The patch config and manifest, and manifests that lie loose. */
@@ -187,7 +212,7 @@ export class NamedObjects {
     }
     for (const build of name.kind === 'data' ? this.#unlisted : []) {
       if (build.cdnPath !== name.cdnPath) continue;
-      const size = await this.#unlistedSize?.(build, name.hash);
+      const size = await this.#unlessTrouble(build, async () => this.#unlistedSize?.(build, name.hash));
       if (size !== undefined) return { name, build, form: 'loose', size };
     }
     return undefined;

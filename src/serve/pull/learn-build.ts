@@ -1,5 +1,5 @@
 import type { Session } from '../../app/session/session.ts';
-import { isPakratError, valueUnless } from '../../core/errors.ts';
+import { isNotFound, isPakratError } from '../../core/errors.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -7,6 +7,8 @@ import type { Store } from '../../store/store.ts';
 const askAgainMs = 60_000;
 /** One that no version service knew is not asked for again for this time. */
 const unknownMs = 10 * 60_000;
+/** Nor is one of which nothing could be learned, because no version service answered. */
+const troubleMs = 10_000;
 /** Products that are remembered to be unknown, and those that may be asked for within a minute beside those that the ledger knows. */
 const mostUnknown = 10_000;
 const mostNewPerMinute = 20;
@@ -31,6 +33,7 @@ export class BuildLearner {
   /**
    * Sees to it that the ledger knows the build of a product that is live, as far as the version services tell. Each product is asked for once a
    * minute, and what is none of theirs less often; of strangers' names only some are asked for at all.
+   * @throws E_NETWORK… where nobody answered, and the ledger knows no build of the product
    */
   async learn(product: string): Promise<void> {
     if (!productPattern.test(product)) return;
@@ -41,8 +44,11 @@ export class BuildLearner {
     if (!isKnown && !this.#mayAskNew(now)) return;
     if (this.#asked.size > mostUnknown) this.#asked.clear();
     const entry = { until: now + askAgainMs, answer: Promise.resolve() };
-    entry.answer = this.#ask(product).then((isThere) => {
-      if (!isThere && !isKnown) entry.until = performance.now() + unknownMs;
+    entry.answer = this.#ask(product).catch((error: unknown) => {
+      if (!isPakratError(error)) throw error;
+      if (isKnown) return;
+      entry.until = performance.now() + (isNotFound(error) ? unknownMs : troubleMs);
+      if (!isNotFound(error)) throw error;
     });
     this.#asked.set(product, entry);
     return entry.answer;
@@ -57,16 +63,13 @@ export class BuildLearner {
     return this.#newCount <= mostNewPerMinute;
   }
 
-  async #ask(product: string): Promise<boolean> {
+  async #ask(product: string): Promise<void> {
     const { ledger } = this.#store;
-    const build = await valueUnless(isPakratError, this.#session.resolve(product, { fresh: true }));
-    if (build === undefined) return false;
+    const build = await this.#session.resolve(product, { fresh: true });
     const isKnown = ({ buildConfig, cdnConfig }: BuildRow): boolean =>
       buildConfig === build.buildConfig && cdnConfig === build.cdnConfig;
-    if (!ledger.builds(product).some(isKnown)) {
-      ledger.addBuild(build);
-      this.#onBuild();
-    }
-    return true;
+    if (ledger.builds(product).some(isKnown)) return;
+    ledger.addBuild(build);
+    this.#onBuild();
   }
 }

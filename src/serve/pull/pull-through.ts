@@ -2,10 +2,11 @@ import PQueue from 'p-queue';
 import { buildOpener } from '../../app/session/build-opener.ts';
 import type { Session } from '../../app/session/session.ts';
 import type { EntryPlace } from '../../builds/objects.ts';
-import { isPakratError, valueUnless } from '../../core/errors.ts';
+import { isPakratError, mayPass, type PakratError } from '../../core/errors.ts';
 import type { OnProgress } from '../../core/progress.ts';
 import { isHeld } from '../../fetch/held-spans.ts';
 import { entryJobs } from '../../fetch/plan/plan.ts';
+import { failureError } from '../../fetch/transfer/transfer.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
 import { mergeSpans, subtractSpans } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
@@ -16,6 +17,7 @@ import { type NamedObject, NamedObjects, type ReadSmall } from '../objects/named
 import { heldUntil } from '../objects/read-held.ts';
 import type { Bringing } from '../objects/send-object.ts';
 import { ArchiveMaps } from './archive-maps.ts';
+import { Failures } from './failures.ts';
 import { BuildLearner } from './learn-build.ts';
 import { Room } from './room.ts';
 import { UnlistedObjects } from './unlisted-objects.ts';
@@ -26,9 +28,6 @@ const aheadBytes = 8 * 1024 * 1024;
 const aheadEntries = 512;
 /** Pieces of work that ask the CDN at a time: each may have several requests. */
 const mostFetches = 24;
-/** Milliseconds for which an entry that no host gave is not asked for again. */
-const failedMs = 10_000;
-const mostFailed = 100_000;
 /** Milliseconds that verified bytes wait to be committed with others, while somebody waits for them. */
 const commitMs = 50;
 /** Times that one answer asks for the same entry. */
@@ -51,7 +50,7 @@ export class PullThrough {
   readonly #small = new Map<string, Promise<boolean>>();
   /** Entries that are on their way, by object and offset. */
   readonly #underWay = new Map<string, Promise<void>>();
-  readonly #failed = new Map<string, number>();
+  readonly #failures = new Failures();
   /** Answers that wait for bytes of an object. */
   readonly #waiting = new Map<string, Set<() => void>>();
   /** The room that is left; undefined where it has no limit. */
@@ -82,6 +81,7 @@ export class PullThrough {
     this.#unlisted = new UnlistedObjects(buildOpener(session, { signal: this.#stopping.signal, onProgress }));
     const read: ReadSmall = async (build, name, size) => {
       const isHere = await this.#bringSmall({ name, build, form: 'small', size });
+      if (!isHere) this.#failures.tell(objectPath(name));
       return isHere ? store.readObject(name) : undefined;
     };
     this.#named = new NamedObjects(store, read, (build, ekey) => this.#unlisted.sizeOf(build, ekey));
@@ -92,7 +92,10 @@ export class PullThrough {
     return this.#learner.learn(product);
   }
 
-  /** An object of which nothing is held yet, or no size is known; a small one is fetched. Undefined for one that no build names, or no host has. */
+  /**
+   * An object of which nothing is held yet, or no size is known; a small one is fetched. Undefined for one that no build names, or no host has.
+   * @throws E_NETWORK… where no host can be asked, E_STORE… where it cannot be kept
+   */
   async find(path: string): Promise<FoundObject | undefined> {
     const named = await this.#named.find(path);
     if (named === undefined || !(await this.#knowSize(named))) return undefined;
@@ -124,7 +127,9 @@ export class PullThrough {
         tries.set(at, times);
         if (times > mostTries) return false;
         ask(named, at, end);
-        return this.#until(named, at);
+        if (await this.#until(named, at)) return true;
+        for (const place of this.#places(named, at, at + 1)) this.#failures.tell(keyOf(place));
+        return false;
       },
       goOn: async (at, end) => {
         if (!isTouched) this.#room?.touch(path, at, end);
@@ -173,29 +178,32 @@ export class PullThrough {
     await this.#room?.close();
   }
 
-  async #knowSize({ name, build, form, size }: NamedObject): Promise<boolean> {
-    if (form === 'loose') return true;
-    if (form === 'small') return this.#bringSmall({ name, build, form, size });
-    const index: ObjectName = { ...name, suffix: '.index' };
-    const listed = await this.#named.find(objectPath(index));
-    return listed !== undefined && this.#bringSmall(listed);
+  async #knowSize(named: NamedObject): Promise<boolean> {
+    if (named.form === 'loose') return true;
+    const index: ObjectName = { ...named.name, suffix: '.index' };
+    const small = named.form === 'small' ? named : await this.#named.find(objectPath(index));
+    if (small === undefined) return false;
+    if (await this.#bringSmall(small)) return true;
+    this.#failures.tell(objectPath(small.name));
+    return false;
   }
 
   /** @returns whether a small object is held now */
   #bringSmall({ name, build, size }: NamedObject): Promise<boolean> {
     const path = objectPath(name);
     if (this.#store.ledger.completeSize(path) !== undefined) return Promise.resolve(true);
-    if (this.#hasFailed(path)) return Promise.resolve(false);
+    if (this.#failures.has(path)) return Promise.resolve(false);
     let work = this.#small.get(path);
     if (work === undefined) {
       const bring = async (): Promise<boolean> => {
         const fetcher = await this.#upstreams.fetcher(build);
-        const bytes = await fetcher.object(name, size);
-        return bytes !== undefined;
+        await fetcher.object(name, size);
+        return true;
       };
-      work = valueUnless(isPakratError, bring()).then((isHere) => {
-        if (isHere !== true) this.#fail(path);
-        return isHere === true;
+      work = bring().catch((error: unknown) => {
+        if (!isPakratError(error)) throw error;
+        this.#failures.add(path, error);
+        return false;
       });
       this.#small.set(path, work);
       void work.finally(() => this.#small.delete(path)).catch(() => {});
@@ -223,7 +231,7 @@ export class PullThrough {
   *#missing(named: NamedObject, start: number, end: number): Generator<EntryPlace[]> {
     let portion: EntryPlace[] = [];
     for (const place of this.#places(named, start, end)) {
-      if (this.#underWay.has(keyOf(place)) || this.#hasFailed(keyOf(place)) || isHeld(this.#store, place)) continue;
+      if (this.#underWay.has(keyOf(place)) || this.#failures.has(keyOf(place)) || isHeld(this.#store, place)) continue;
       portion.push(place);
       if (portion.length < aheadEntries) continue;
       yield portion;
@@ -237,30 +245,33 @@ export class PullThrough {
     const path = objectPath(name);
     const kind = name.kind === 'patch' ? 'patch' : 'data';
     const wake = (): void => this.#wake(path);
-    const bring = async (): Promise<void> => {
+    const bring = async (): Promise<PakratError | undefined> => {
       const fetcher = await this.#upstreams.fetcher(build);
       const { maxRangeBytes } = fetcher.settings.planOptions;
       // Inside the commit: who waits looks when it is done.
       const onHeld = (): void => void setImmediate(wake);
-      await fetcher.fetchPlanned({ kind, onHeld }, (whole) => {
+      const failures = await fetcher.fetchPlanned({ kind, onHeld }, (whole) => {
         const left = places.filter((place) => !isHeld(this.#store, place));
         // Nothing is fetched that nobody asked for: no gap is bridged.
         return (kind === 'patch' ? patchJobs : entryJobs)(this.#store, left, { gapBytes: 0, maxRangeBytes, whole });
       });
+      // One that may pass is told of all that did not come.
+      const errors = failures.map((failure) => failureError(failure));
+      return errors.find(mayPass) ?? errors[0];
     };
-    const work = async (): Promise<void> => {
+    const work = async (): Promise<PakratError | undefined> => {
       const spans = places.map(({ offset, size }) => ({ start: offset, end: offset + size }));
       const release = await this.#room?.reserve(path, spans);
-      if (this.#room !== undefined && release === undefined) return;
-      await bring().finally(release);
+      if (this.#room !== undefined && release === undefined) return undefined;
+      return bring().finally(release);
     };
     const done = this.#queue
-      .add(() => valueUnless(isPakratError, work()))
-      .catch(() => {})
-      .then(() => {
+      .add(work)
+      .catch((error: unknown) => (isPakratError(error) ? error : undefined))
+      .then((error) => {
         for (const place of places) {
           this.#underWay.delete(keyOf(place));
-          if (!isHeld(this.#store, place)) this.#fail(keyOf(place));
+          if (!isHeld(this.#store, place)) this.#failures.add(keyOf(place), error || undefined);
         }
         wake();
       });
@@ -298,15 +309,6 @@ export class PullThrough {
     const waiting = this.#waiting.get(path) ?? [];
     this.#waiting.delete(path);
     for (const resolve of waiting) resolve();
-  }
-
-  #hasFailed(key: string): boolean {
-    return performance.now() - (this.#failed.get(key) ?? Number.NEGATIVE_INFINITY) < failedMs;
-  }
-
-  #fail(key: string): void {
-    if (this.#failed.size > mostFailed) this.#failed.clear();
-    this.#failed.set(key, performance.now());
   }
 }
 

@@ -1,4 +1,3 @@
-import { isPakratError, valueUnless } from '../../core/errors.ts';
 import type { BuildOpener, OpenedBuild } from '../../keep/build-opener.ts';
 import { type BuildRow, keyOf } from '../../store/ledger/rows.ts';
 
@@ -13,30 +12,37 @@ const againMs = 60_000;
  */
 export class UnlistedObjects {
   readonly #opener: BuildOpener;
-  readonly #open = new Map<string, Promise<OpenedBuild | undefined>>();
-  readonly #failed = new Map<string, number>();
+  readonly #open = new Map<string, Promise<OpenedBuild>>();
+  readonly #failed = new Map<string, { time: number; error: unknown }>();
 
   constructor(opener: BuildOpener) {
     this.#opener = opener;
   }
 
-  /** Encoded size of a loose object as a build lists it; undefined where it does not, or cannot be opened. @param ekey hex */
+  /**
+   * Encoded size of a loose object as a build lists it; undefined where it does not.
+   * @param ekey hex
+   * @throws why the build cannot be opened
+   */
   async sizeOf(row: BuildRow, ekey: string): Promise<number | undefined> {
-    const opened = await this.#build(row);
-    const place = await opened?.build.lookUp(() => opened.build.locate(ekey));
+    const { build } = await this.#build(row);
+    const place = await build.lookUp(() => build.locate(ekey));
     return place?.loose === true ? place.size : undefined;
   }
 
-  async #build(row: BuildRow): Promise<OpenedBuild | undefined> {
+  async #build(row: BuildRow): Promise<OpenedBuild> {
     const key = keyOf(row);
     const known = this.#open.get(key);
     if (known !== undefined) return known;
-    if (performance.now() - (this.#failed.get(key) ?? Number.NEGATIVE_INFINITY) < againMs) return undefined;
-    const opening = valueUnless(isPakratError, this.#opener.open(row, { offline: false }));
+    const failed = this.#failed.get(key);
+    if (failed !== undefined && performance.now() - failed.time < againMs) throw failed.error;
+    const opening = this.#opener.open(row, { offline: false });
     this.#open.set(key, opening);
-    if ((await opening) === undefined) {
+    try {
+      await opening;
+    } catch (error) {
       this.#open.delete(key);
-      this.#failed.set(key, performance.now());
+      this.#failed.set(key, { time: performance.now(), error });
     }
     const [oldest] = this.#open.keys();
     if (this.#open.size > mostOpen && oldest !== undefined && oldest !== key) await this.#close(oldest);
@@ -46,7 +52,7 @@ export class UnlistedObjects {
   async #close(key: string): Promise<void> {
     const opening = this.#open.get(key);
     this.#open.delete(key);
-    await (await opening)?.close();
+    await opening?.then(({ close }) => close()).catch(() => {});
   }
 
   async close(): Promise<void> {

@@ -1,11 +1,14 @@
-import { readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
+import { notesTo } from '../../../src/core/progress.ts';
 import { decodeArchiveIndex } from '../../../src/formats/indices/archive-index.ts';
 import type { Server } from '../../../src/serve/server.ts';
 import type { LyingServer } from '../../support/lying-server.ts';
 import { pullRounds } from '../../support/pull-rounds.ts';
 import { scratchFolder } from '../../support/scratch.ts';
+import { describeTmpfs, withTmpfs } from '../../support/tmpfs.ts';
 import { withPakrat } from '../../support/with-pakrat.ts';
 import { archivesOf, noise, publishedUpstream, pullServer } from './upstream.ts';
 
@@ -112,6 +115,52 @@ test('an entry that the CDN has wrong is 404; behind the head of an answer the c
   expect(bytes.length).toBeGreaterThan(last.offset - 1);
   expect(bytes.equals(whole.subarray(0, bytes.length))).toBe(true);
   upstream.lie = () => undefined;
+});
+
+test('what no host has is 404, a CDN that fails is 502, also for what lists and names it', async () => {
+  await learn();
+  const { archive } = largest();
+  const status = async (path: string): Promise<number> => (await get(path, { range: 'bytes=0-9' })).status;
+  upstream.lie = ({ path }) => (path === archive ? { kind: 'status', status: 500 } : undefined);
+  expect(await status(archive)).toBe(502);
+  const [, other] = [archive, ...archivesOf(upstream).filter((path) => path !== archive)];
+  upstream.lie = ({ path }) => (path === other ? { kind: 'status', status: 404 } : undefined);
+  expect(await status(other!)).toBe(404);
+  // Nothing of the build is held here: its configs would tell what it names.
+  const configs = await pullServer(scratch(`no-configs${count}`), upstream);
+  expect((await fetch(`${configs.url}/game/versions`)).status).toBe(200);
+  upstream.lie = ({ path }) => (path.includes('/config/') ? { kind: 'status', status: 500 } : undefined);
+  expect((await fetch(`${configs.url}/${archive}`)).status).toBe(502);
+  await configs.close();
+});
+
+describeTmpfs('trouble that passes', () => {
+  test('is 502 of version services and 503 of a full disk; when it is over, all is answered', async () => {
+    await withTmpfs('4k', async (folder, resize) => {
+      const notes: string[] = [];
+      mkdirSync(scratch('full'));
+      symlinkSync(folder, scratch('full', 'partial'));
+      const full = await pullServer(scratch('full'), upstream, { onProgress: notesTo(notes) });
+      const late = await pullServer(scratch('late'), upstream);
+      try {
+        expect((await fetch(`${full.url}/game/versions`)).status).toBe(200);
+        const { archive } = largest();
+        expect((await fetch(`${full.url}/${archive}`)).status).toBe(503);
+        expect(notes.join()).toMatch(`GET /${archive}: the disk is full`);
+        upstream.lie = () => ({ kind: 'status', status: 500 });
+        expect((await fetch(`${late.url}/game/versions`)).status).toBe(502);
+        upstream.lie = () => undefined;
+        resize('16m');
+        await sleep(10_100);
+        expect((await fetch(`${late.url}/game/versions`)).status).toBe(200);
+        const whole = upstream.objects.get(archive)!;
+        expect((await bytesOf(await fetch(`${full.url}/${archive}`))).equals(whole)).toBe(true);
+      } finally {
+        await full.close();
+        await late.close();
+      }
+    });
+  });
 });
 
 test('a large entry is answered chunk by chunk, while the rest of it arrives', async () => {
