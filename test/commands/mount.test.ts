@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
@@ -8,6 +8,7 @@ import { quakePak } from '../support/quake-pak.ts';
 import { runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { syntheticCdn } from '../support/synthetic-cdn.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 const scratch = scratchFolder();
 
@@ -92,6 +93,50 @@ describe('mount, on a build', () => {
     expect(await ended).toEqual({ status: 0, stdout: expect.any(String), stderr: expect.any(String) });
     expect(isMounted(folder)).toBe(false);
     await cdn.close();
+  });
+});
+
+describe('mount, on a build that the disk has spoilt', () => {
+  const [what, cannot] = canMount() ? [test, ''] : [test.skip, ' (no FUSE here)'];
+  what(`a file is right, or an error, however often it is read${cannot}`, async () => {
+    const cdn = await syntheticCdn({ make: ['--files', '60', '--total-bytes', '2M', '--patches', '5'] });
+    const [store, folder] = [scratch('spoilt'), scratch('spoilt-build')];
+    const right = await withPakrat({ store, patchUrl: cdn.url, threads: 0 }, async (pakrat) => {
+      await pakrat.sync('wow');
+      await using source = await pakrat.open('wow');
+      const files = new Map<string, Uint8Array>();
+      for await (const { name } of source.list())
+        files.set(name, await source.bytes(name).catch(() => new Uint8Array()));
+      return files;
+    });
+    await cdn.close();
+    for (const name of readdirSync(`${store}/tpr/wow/data`, { recursive: true, encoding: 'utf8' })) {
+      const file = `${store}/tpr/wow/data/${name}`;
+      if (!/[0-9a-f]{32}$/.test(name)) continue;
+      const bytes = readFileSync(file);
+      for (let at = 500; at < bytes.length; at += 60_000) bytes[at]! ^= 0x55;
+      writeFileSync(file, bytes);
+    }
+    const { child, ended } = await mounted(folder, ['wow', '--store', store, '--offline', '--quiet']);
+    const outcomes: unknown[] = [];
+    try {
+      for (const [name, bytes] of right) {
+        const reads = await Promise.all(
+          [1, 2].map(() =>
+            readFile(`${folder}/${name}`).then(
+              (read) => (read.equals(bytes) ? 'right' : 'wrong'),
+              (error: NodeJS.ErrnoException) => error.code,
+            ),
+          ),
+        );
+        outcomes.push(...reads);
+      }
+    } finally {
+      child.kill('SIGTERM');
+    }
+    expect((await ended).status).toBe(0);
+    expect(new Set(outcomes)).toEqual(new Set(['right', 'EIO', 'EACCES']));
+    expect(outcomes.filter((outcome) => outcome === 'EIO').length).toBeGreaterThan(10);
   });
 });
 

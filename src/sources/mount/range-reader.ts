@@ -37,6 +37,8 @@ class StreamReader implements RangeReader {
   #start = 0;
   #end = 0;
   #isDone = false;
+  /** Why it does not go on: a generator that has failed says only that it has ended. */
+  #failure: { error: unknown } | undefined;
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(source: Source, entry: SourceEntry) {
@@ -67,8 +69,12 @@ class StreamReader implements RangeReader {
 
   /** Decodes one piece more. What lies far in front of `offset` is let go. */
   async #pull(offset: number): Promise<void> {
+    if (this.#failure !== undefined) throw this.#failure.error;
     this.#pieces ??= this.#source.read(this.#entry)[Symbol.asyncIterator]();
-    const { value, done } = await this.#pieces.next();
+    const { value, done } = await this.#pieces.next().catch((error: unknown) => {
+      this.#failure = { error };
+      throw error;
+    });
     if (done === true) {
       this.#isDone = true;
       return;
@@ -89,5 +95,6 @@ class StreamReader implements RangeReader {
     this.#start = 0;
     this.#end = 0;
     this.#isDone = false;
+    this.#failure = undefined;
   }
 }

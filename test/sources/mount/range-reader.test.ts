@@ -38,3 +38,27 @@ test('reads that come at the same time each get their own', async () => {
   const parts = await Promise.all(offsets.map((at) => reader.read(at, 50)));
   expect(parts).toEqual(offsets.map((at) => content.slice(at, at + 50)));
 });
+
+test.each([
+  ['in its middle', 3_000_000],
+  ['behind its last byte, where the whole is wrong', size],
+  ['at its start', 0],
+])('a file that fails %s fails for every read that needs it, and does not end there', async (_, until) => {
+  const source = {
+    async *read() {
+      yield content.subarray(0, until);
+      throw new Error('damaged');
+    },
+  } as unknown as Source;
+  const reader = openRangeReader(source, { ...entry, size: until });
+  for (const at of [0, 0, until - 10, 0, until])
+    await expect(
+      reader.read(Math.max(at, 0), 4096).then(
+        () => 'bytes',
+        () => 'error',
+      ),
+    ).resolves.toBe(
+      // Of a large file what lies far in front is given out before its end is seen.
+      until > 8 << 20 && at === 0 ? 'bytes' : 'error',
+    );
+});
