@@ -21,6 +21,7 @@ import {
   listfilePaths,
   listfilePointer,
   listfileVersion,
+  noBase,
 } from './listfile-paths.ts';
 import { ListfileWriter } from './write/listfile-writer.ts';
 
@@ -113,6 +114,8 @@ export async function replaceListfile(
     const updated = url === undefined ? without(old.updated, listed) : listed;
     const base = `listfile-${Date.now().toString(36)}-${process.pid}`;
     const version: ListfileVersion = { base, url: url ?? old.version?.url, sorted: true };
+    // Else files of the first version, where not all of them come to be, would be taken for it.
+    if (old.version === undefined) writePointer(folders, { base: noBase });
     const change = await finish(folders, writer, { old, version, updated, signal });
     if (isNext && change.removed > fewNames && change.removed * 2 > old.updated.size)
       throw shrunk(folders, version, change);
@@ -267,8 +270,12 @@ function shrunk(
   });
 }
 
-function useVersion(folders: LookupFolders, version: ListfileVersion): void {
+function writePointer(folders: LookupFolders, version: ListfileVersion): void {
   writeDerived(listfilePointer(folders), Buffer.from(`${JSON.stringify(version)}\n`), folders.temporary);
+}
+
+function useVersion(folders: LookupFolders, version: ListfileVersion): void {
+  writePointer(folders, version);
   for (const name of fs.readdirSync(folders.names)) {
     const base = listfileBase(name);
     if (base !== undefined && base !== version.base) fs.rmSync(join(folders.names, name), { force: true });

@@ -15,7 +15,8 @@ import type { LookupFolders } from '../../store/layout.ts';
  *   BASE.hashes     u64 name hash, u40 offset, u16 bytes, u32 id (0xffffffff: none)             sorted by hash
  *   BASE.updated    the set of ids whose names came with the last update; only where there was one
  *
- * A new version is written whole before listfile.json names it, so whatever happens there is one whose files fit. All are derived files.
+ * A new version is written whole before listfile.json names it, so whatever happens there is one whose files fit; before the first is written it
+ * names none. All are derived files.
  * Of BASE.names the others are made again; it can only be imported again. Earlier versions had BASE.txt in its place, which was not sorted. Without listfile.json the newest BASE is the one in use.
  */
 
@@ -24,6 +25,9 @@ export const listfileRows = { idStride: 19, hashStride: 19, noId: 0xffffffff } a
 
 /** The ending of the text of a version. */
 export const textEnding = '.names';
+
+/** The base of no version. */
+export const noBase = '';
 
 /** Which version of the list is the one in use. */
 export interface ListfileVersion {
@@ -61,7 +65,10 @@ export function listfileBase(name: string): string | undefined {
 /** The version in use; undefined when no names were imported. @param options.keep leave a damaged listfile.json @throws E_STORE */
 export function listfileVersion(folders: LookupFolders, options?: { keep: boolean }): ListfileVersion | undefined {
   const bytes = resultUnless(isLacking, () => readDerived(listfilePointer(folders), options));
-  if (bytes !== undefined) return JSON.parse(new TextDecoder().decode(bytes)) as ListfileVersion;
+  if (bytes !== undefined) {
+    const version = JSON.parse(new TextDecoder().decode(bytes)) as ListfileVersion;
+    return version.base === noBase ? undefined : version;
+  }
   const names = namesIn(folders.names).filter((name) => listfileBase(name) !== undefined);
   // Their names begin with the time: the newest sorts last. One without its text is told to be damaged.
   const newest = names.filter((name) => /\.(?:names|txt)$/.test(name)).at(-1) ?? names.at(-1);

@@ -1,7 +1,7 @@
-import { existsSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import {
   importListfile,
   type ListfileChange,
@@ -9,6 +9,7 @@ import {
   replaceListfile,
 } from '../../../src/builds/listfile/listfile-import.ts';
 import { ListfileIndex } from '../../../src/builds/listfile/listfile-index.ts';
+import { listfilePaths } from '../../../src/builds/listfile/listfile-paths.ts';
 import { nameHash, normalizeName } from '../../../src/core/jenkins.ts';
 import { writeDerived } from '../../../src/store/derived/derived-writer.ts';
 import { type StoreLayout, storeLayout } from '../../../src/store/layout.ts';
@@ -190,6 +191,24 @@ describe('imported names', () => {
       expect(await known(layout, ['plain'])).toEqual({ 1: 'a', 2: 'b', plain: true });
     }
     expect(await add(layout, '3;c\n')).toEqual({ rows: 1, ids: 3, added: 1, changed: 0, removed: 0 });
+  });
+
+  test('a first list of which not all gets to its place is none', async () => {
+    const layout = store();
+    const now = jest.spyOn(Date, 'now').mockReturnValue(1_700_000_000_000);
+    const { text, ids } = listfilePaths(layout, `listfile-${(1_700_000_000_000).toString(36)}-${process.pid}`);
+    const list = async function* (): AsyncGenerator<Uint8Array> {
+      yield Buffer.from('1;a\n2;b\n');
+      mkdirSync(`${text}/in the way`, { recursive: true });
+    };
+    await expect(importListfile(layout, list())).rejects.toMatchObject({ code: 'E_STORE' });
+    now.mockRestore();
+    rmSync(text, { recursive: true });
+    // What it is found by is there.
+    expect(existsSync(ids)).toBe(true);
+    expect(await ListfileIndex.open(layout)).toBeUndefined();
+    expect(await add(layout, '1;a\n')).toEqual({ rows: 1, ids: 1, added: 1, changed: 0, removed: 0 });
+    expect(await known(layout)).toEqual({ 1: 'a' });
   });
 
   test('a list in any order of ids is read back whole', async () => {
