@@ -1,4 +1,4 @@
-import { toHex } from '../core/bytes.ts';
+import { equalBytes, toHex } from '../core/bytes.ts';
 import { codeOf, isDamage, isPakratError, isUnavailable, PakratError, withHint } from '../core/errors.ts';
 import { md5Hasher } from '../core/hash.ts';
 import { slicePieces } from '../files/pieces.ts';
@@ -49,7 +49,10 @@ export async function* readFileRange(build: Build, file: BuildFile, range: BlteP
   }
 }
 
-/** One content or a range of it, from the first of its encodings that can be had and opened. */
+/**
+ * One content or a range of it, from the first of its encodings that can be had and opened. Of a whole one that turns out to be lost half-way the
+ * rest is given out of what was fetched in its place.
+ */
 async function* readContent(
   build: Build,
   file: BuildFile,
@@ -59,24 +62,50 @@ async function* readContent(
   const places = await build.lookUp(() => placesOf(build, file, part));
   // Each twice: what was held may have been given back before it was read, or the disk has spoilt it, and is fetched again then.
   const attempts = places.flatMap((place) => [place, place]);
+  const hash = md5Hasher();
+  let given = 0;
   for (const [i, place] of attempts.entries()) {
-    let begun = false;
     try {
       await build.objects.entries([place]);
-      const hash = md5Hasher();
-      for await (const piece of build.readEncoded(place, part.contentSize, range)) {
+      const pieces = build.readEncoded(place, part.contentSize, range);
+      for await (const piece of given === 0 ? pieces : behind(pieces, given, hash.copy().digest())) {
         if (range === undefined) hash.update(piece);
-        begun = true;
+        given += piece.length;
         yield piece;
       }
-      if (range === undefined) checkContent(file, part, toHex(hash.digest()));
-      return;
+      break;
     } catch (error) {
       const isLost = isDamage(error) && (await build.objects.lose?.(place)) === true;
       const mayBeElsewhere = isLost || isUnavailable(error) || codeOf(error) === 'E_KEY_MISSING';
-      if (isLost && begun) throw withHint(error, 'Run the same command again: it is fetched anew.');
-      if (i + 1 === attempts.length || begun || !mayBeElsewhere) throw refused(file, error);
+      const canGoOn = given === 0 || (isLost && range === undefined);
+      if (isLost && !canGoOn) throw withHint(error, fetchedAnew);
+      if (i + 1 === attempts.length || !canGoOn || !mayBeElsewhere) throw refused(file, error);
     }
+  }
+  if (range === undefined) checkContent(file, part, toHex(hash.digest()));
+}
+
+const fetchedAnew = 'Run the same command again: it is fetched anew.';
+
+/**
+ * The bytes behind those that were given out before.
+ * @param digest MD5 of those: bytes of a large chunk are given out before its hash is known
+ * @throws E_INTEGRITY where they were wrong
+ */
+async function* behind(
+  pieces: AsyncIterable<Uint8Array>,
+  given: number,
+  digest: Uint8Array,
+): AsyncGenerator<Uint8Array> {
+  const start = md5Hasher();
+  let left = given;
+  for await (const piece of pieces) {
+    const known = piece.subarray(0, left);
+    if (left > 0) start.update(known);
+    if (left > 0 && left === known.length && !equalBytes(start.digest(), digest))
+      throw new PakratError('E_INTEGRITY', 'what was read of it first was wrong', { hint: fetchedAnew });
+    left -= known.length;
+    if (known.length < piece.length) yield piece.subarray(known.length);
   }
 }
 

@@ -35,6 +35,8 @@ export interface Hasher {
   update(bytes: Uint8Array): unknown;
   /** The digest; the hasher is spent. */
   digest(): Uint8Array;
+  /** Another that has hashed the same, while this one goes on. */
+  copy(): Hasher;
 }
 
 /** MD5 over pieces that arrive one after the other. */
