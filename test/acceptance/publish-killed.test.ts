@@ -73,6 +73,8 @@ test('a publish that is killed leaves the old build or the new one, and the next
       expect([old, made]).toContainEqual(openPublished(cdn, 'mygame', tables).files());
     const published = openPublished(cdn, 'mygame');
     for (const config of named()) expect(md5Hex(readFileSync(published.path('config', config)))).toBe(config);
+    // What lies there of the one that was killed does no harm.
+    expect(runPakrat(['verify', join(cdn, 'tpr/mygame'), '--quiet'])).toMatchObject({ status: 0, stderr: '' });
 
     expect(await startPakrat(command).ended).toMatchObject({ status: 0, stderr: '' });
     expect(openPublished(cdn, 'mygame').files()).toEqual(made);

@@ -132,9 +132,10 @@ export class ArchiveWriter {
   endArchive(): void {
     if (this.#open === undefined) return;
     const index = encodeArchiveIndex(this.#entries);
+    // The index first: without it an archive looks like an object of its own, and a wrong one.
+    this.#putIndex(index);
     this.#open.finish(join(this.#folder.out, objectPath(this.#named(index.name))));
     this.#endOpen();
-    this.#putIndex(index);
     this.#archives.push({ name: index.name, indexSize: index.bytes.length });
     this.#entries = new ArchiveEntries();
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { encodeArchiveGroup } from '../../../src/formats/indices/archive-group.ts';
@@ -35,4 +35,22 @@ test('what was finished stays as it is when more objects follow', () => {
   const second = allSteps(archives.finish());
   archives.close();
   expect([first.archives.length, second.archives.length]).toEqual([1, 2]);
+});
+
+test('an archive that cannot be put in its place has its index: without one it would look like a loose object that is wrong', () => {
+  const write = (out: string): string[] => {
+    const archives = new ArchiveWriter({ out, cdnPath: 'tpr/game' }, 'patch', 2 ** 28 - 1);
+    archives.add('1'.repeat(32), Buffer.from('x'));
+    try {
+      return allSteps(archives.finish()).archives.map(({ name }) =>
+        objectPath({ cdnPath: 'tpr/game', kind: 'patch', hash: name }),
+      );
+    } finally {
+      archives.close();
+    }
+  };
+  const [path] = write(scratch('whole'));
+  mkdirSync(scratch('blocked', `${path}/in the way`), { recursive: true });
+  expect(() => write(scratch('blocked'))).toThrow(expect.objectContaining({ code: 'E_STORE' }));
+  expect(existsSync(scratch('blocked', `${path}.index`))).toBe(true);
 });
