@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { freePort } from '../support/loopback.ts';
 import { startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
@@ -91,6 +92,32 @@ describe.each(kinds)('%s cannot be read', (kind) => {
     expect(mended).toMatchObject({ status: 0 });
     const again = await startPakrat(['verify', '--offline', ...use]).ended;
     expect(again).toMatchObject({ status: 0, stdout: expect.stringContaining('all right') });
+  });
+
+  test('under a server: it is an error that is told, or brought again with --pull-through', async () => {
+    const path = join('tpr/wow', parts.get(kind)!);
+    // What is fetched of an archive goes into the same file, which gives back nothing here.
+    const status = ({ length }: readonly string[]): number => (length === 0 ? 500 : kind === 'an archive' ? 503 : 206);
+    for (const pull of [[], ['--pull-through', '--patch-url', cdn.url]]) {
+      const copy = scratch(`served with ${kind} ${pull.length}`);
+      fs.cpSync(store, copy, { recursive: true });
+      const file = join(copy, path);
+      const env = { NODE_OPTIONS: `--require ${shim}`, BROKEN_INODE: String(fs.statSync(file).ino) };
+      const port = await freePort();
+      const args = ['serve', '--store', copy, '--port', String(port), ...pull];
+      const { child, ended } = startPakrat(args, { env });
+      try {
+        await new Promise((resolve) => child.stdout!.once('data', resolve));
+        const answer = await fetch(`http://127.0.0.1:${port}/${path}`, { headers: { range: 'bytes=8-39' } });
+        const right = fs.readFileSync(join(cdn.root, 'www', path)).subarray(8, 40);
+        const isRight = Buffer.from(await answer.arrayBuffer()).equals(right);
+        expect([answer.status, isRight]).toEqual(status(pull) === 206 ? [206, true] : [status(pull), false]);
+      } finally {
+        child.kill('SIGTERM');
+      }
+      const told = status(pull) === 206 ? '' : expect.stringContaining(`GET /${path}: `);
+      expect(await ended).toMatchObject({ status: 0, stderr: told });
+    }
   });
 
   test('in a mirror: it is no bug, verify and import name it, and all else is imported', async () => {

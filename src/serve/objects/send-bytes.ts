@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { isDiskBroken } from '../../core/errors.ts';
 import type { Store } from '../../store/store.ts';
 import type { ByteRange } from '../static-server.ts';
 import { type HeldBytes, heldUntil, readHeld } from './read-held.ts';
@@ -93,8 +94,17 @@ async function readNext(
   await goOn?.(at);
   const into = buffer.subarray(0, Math.min(pieceBytes, range.end - at));
   for (let known = until; ; known = heldUntil(store, path, at)) {
-    const read = await readHeld(store, path, { at, until: known, into });
-    if (read.size > 0 || !(await wait(at))) return read;
+    let broken: unknown;
+    const read = await readHeld(store, path, { at, until: known, into }).catch((error: unknown) => {
+      if (!isDiskBroken(error)) throw error;
+      broken = error;
+      return { size: 0, until: known };
+    });
+    if (read.size > 0) return read;
+    if (await wait(at)) continue;
+    // Of what can be had nowhere else it is told why.
+    if (broken !== undefined) throw broken;
+    return read;
   }
 }
 

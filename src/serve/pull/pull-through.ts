@@ -5,6 +5,7 @@ import type { EntryPlace } from '../../builds/objects.ts';
 import { isPakratError, mayPass, type PakratError } from '../../core/errors.ts';
 import type { OnProgress } from '../../core/progress.ts';
 import { isHeld } from '../../fetch/held-spans.ts';
+import { forgetLost, loseIfWrong } from '../../fetch/lost-files.ts';
 import { entryJobs } from '../../fetch/plan/plan.ts';
 import { failureError } from '../../fetch/transfer/transfer.ts';
 import { type ObjectName, objectPath } from '../../store/layout.ts';
@@ -80,8 +81,7 @@ export class PullThrough {
     this.#learner = new BuildLearner(session, store, onBuild);
     this.#unlisted = new UnlistedObjects(buildOpener(session, { signal: this.#stopping.signal, onProgress }));
     const read: ReadSmall = async (build, name, size) => {
-      const isHere = await this.#bringSmall({ name, build, form: 'small', size });
-      if (!isHere) this.#failures.tell(objectPath(name));
+      const isHere = await this.#demandSmall({ name, build, form: 'small', size });
       return isHere ? store.readObject(name) : undefined;
     };
     this.#named = new NamedObjects(store, read, (build, ekey) => this.#unlisted.sizeOf(build, ekey));
@@ -108,6 +108,7 @@ export class PullThrough {
   bringing(path: string): Bringing {
     let ahead = 0;
     let isTouched = false;
+    let isMissed = false;
     const tries = new Map<number, number>();
     const ask = (named: NamedObject, at: number, end: number): void => {
       for (const places of this.#missing(named, at, Math.min(end, at + aheadBytes))) this.#fetch(named, places);
@@ -120,12 +121,14 @@ export class PullThrough {
       },
       wait: async (at, end) => {
         const named = await this.#named.find(path);
-        if (named === undefined || named.form === 'small') return false;
-        if (heldUntil(this.#store, path, at) > at) return true;
-        if (tries.size === 0) this.#misses += 1;
         const times = (tries.get(at) ?? 0) + 1;
+        if (named === undefined || times > mostTries) return false;
         tries.set(at, times);
-        if (times > mostTries) return false;
+        // It was held, and could not be read: it has moved since, or the disk has lost it.
+        if (named.form === 'small') return this.#demandSmall(named, true);
+        if (heldUntil(this.#store, path, at) > at && !(await this.#lose(named, at))) return true;
+        if (!isMissed) this.#misses += 1;
+        isMissed = true;
         ask(named, at, end);
         if (await this.#until(named, at)) return true;
         for (const place of this.#places(named, at, at + 1)) this.#failures.tell(keyOf(place));
@@ -182,16 +185,20 @@ export class PullThrough {
     if (named.form === 'loose') return true;
     const index: ObjectName = { ...named.name, suffix: '.index' };
     const small = named.form === 'small' ? named : await this.#named.find(objectPath(index));
-    if (small === undefined) return false;
-    if (await this.#bringSmall(small)) return true;
-    this.#failures.tell(objectPath(small.name));
+    return small !== undefined && this.#demandSmall(small);
+  }
+
+  /** As {@link #bringSmall}. @throws what may pass, where it is not held */
+  async #demandSmall(named: NamedObject, isLost = false): Promise<boolean> {
+    if (await this.#bringSmall(named, isLost)) return true;
+    this.#failures.tell(objectPath(named.name));
     return false;
   }
 
-  /** @returns whether a small object is held now */
-  #bringSmall({ name, build, size }: NamedObject): Promise<boolean> {
+  /** @param isLost it could not be read @returns whether a small object is held now */
+  #bringSmall({ name, build, size }: NamedObject, isLost = false): Promise<boolean> {
     const path = objectPath(name);
-    if (this.#store.ledger.completeSize(path) !== undefined) return Promise.resolve(true);
+    if (!isLost && this.#store.ledger.completeSize(path) !== undefined) return Promise.resolve(true);
     if (this.#failures.has(path)) return Promise.resolve(false);
     let work = this.#small.get(path);
     if (work === undefined) {
@@ -238,6 +245,15 @@ export class PullThrough {
       portion = [];
     }
     if (portion.length > 0) yield portion;
+  }
+
+  /** Takes what the disk has lost for what is not held. @returns false where nothing was lost */
+  async #lose(named: NamedObject, at: number): Promise<boolean> {
+    const path = objectPath(named.name);
+    if (forgetLost(this.#store, [path]).length > 0) return true;
+    let isLost = false;
+    for (const place of this.#places(named, at, at + 1)) isLost = (await loseIfWrong(this.#store, place)) || isLost;
+    return isLost;
   }
 
   #fetch({ name, build }: NamedObject, places: readonly EntryPlace[]): void {

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readFileSync, rmSync, symlinkSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
@@ -132,6 +132,35 @@ test('what no host has is 404, a CDN that fails is 502, also for what lists and 
   upstream.lie = ({ path }) => (path.includes('/config/') ? { kind: 'status', status: 500 } : undefined);
   expect((await fetch(`${configs.url}/${archive}`)).status).toBe(502);
   await configs.close();
+});
+
+test.each<[string, (file: string) => void]>([
+  ['gone', (file) => rmSync(file)],
+  ['cut', (file) => truncateSync(file, 5)],
+  ['empty', (file) => truncateSync(file, 0)],
+  [
+    'a folder',
+    (file) => {
+      rmSync(file);
+      mkdirSync(file);
+    },
+  ],
+])('an object whose file is %s is brought again while the server runs', async (_, spoil) => {
+  await learn();
+  const { archive } = largest();
+  const config = [...upstream.objects.keys()].find((path) => path.includes('/game/config/'))!;
+  const loose = [...upstream.objects.keys()].find(
+    (path) => /\/data\/..\/..\/\w{32}$/.test(path) && !archivesOf(upstream).includes(path),
+  )!;
+  for (const path of [archive, loose, `${archive}.index`, config]) {
+    const whole = upstream.objects.get(path)!;
+    expect([path, (await bytesOf(await get(path))).equals(whole)]).toEqual([path, true]);
+    spoil(scratch(`store${count}`, path));
+    upstream.asked.length = 0;
+    expect([path, (await bytesOf(await get(path))).equals(whole)]).toEqual([path, true]);
+    expect((await bytesOf(await get(path, { range: 'bytes=3-20' }))).equals(whole.subarray(3, 21))).toBe(true);
+    expect(upstream.asked.length).toBeGreaterThan(0);
+  }
 });
 
 describeTmpfs('trouble that passes', () => {
