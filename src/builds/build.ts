@@ -21,7 +21,7 @@ import { bringManifest, readOrBring } from './manifests/bring-manifest.ts';
 import { DownloadFile } from './manifests/download-file.ts';
 import { EarlyManifests } from './manifests/early-manifests.ts';
 import { EncodingFile } from './manifests/encoding-file.ts';
-import { placesOfSize, unnamedEncoding } from './manifests/unnamed-encoding.ts';
+import { bringUnnamed } from './manifests/unnamed-encoding.ts';
 import {
   type BuildPlace,
   type EntryPlace,
@@ -126,8 +126,13 @@ export class Build {
 
   /** Opens the encoding file; {@link openBuild} does. */
   async openEncoding(): Promise<void> {
-    this.#place.onStep?.('encoding');
-    this.#encoding = this.#keep(await this.#openManifest(this.config.encoding, (file) => new EncodingFile(file)));
+    const { onStep, mayLackEncoding } = this.#place;
+    onStep?.('encoding');
+    const own = this.#openManifest(this.config.encoding, (file) => new EncodingFile(file));
+    // Loaded when asked for: it brings an encoder along.
+    const standIn = async (error: unknown): Promise<EncodingFile> =>
+      (await import('./manifests/empty-encoding.ts')).emptyEncodingFor(this.#place, error);
+    this.#encoding = this.#keep(await (mayLackEncoding === true ? own.catch(standIn) : own));
   }
 
   /**
@@ -211,7 +216,7 @@ export class Build {
   async #makeManifest(keys: ManifestKeys): Promise<void> {
     if (await this.#early.made(keys.ckey)) return;
     const isEncoding = keys.ckey === this.config.encoding.ckey;
-    if (keys.ekey === undefined && isEncoding) return this.#findEncoding(keys);
+    if (keys.ekey === undefined && isEncoding) return bringUnnamed(this, this.#place, keys);
     const ekeys = keys.ekey === undefined ? (this.encoding.findCkey(keys.ckey)?.ekeys ?? []) : [keys.ekey];
     const place = ekeys.map((ekey) => this.locate(ekey, keys.encodedSize)).find((found) => found !== undefined);
     if (place === undefined) {
@@ -220,18 +225,6 @@ export class Build {
       });
     }
     await bringManifest(this.#place, { manifest: keys, entry: place, isEncoding }, this.keys);
-  }
-
-  /** Finds the encoding file of a config that does not give its ekey: by its size, which hardly another entry has. */
-  async #findEncoding(keys: ManifestKeys): Promise<void> {
-    for (const place of placesOfSize(this, keys.encodedSize)) {
-      try {
-        return await bringManifest(this.#place, { manifest: keys, entry: place, isEncoding: true }, this.keys);
-      } catch (error) {
-        if (!isDamage(error) && !isUnavailable(error)) throw error;
-      }
-    }
-    throw unnamedEncoding(this.identity.buildConfig, keys.ckey);
   }
 
   /** The decoded bytes of a held entry, or a part of them, in pieces. @throws E_KEY_MISSING, E_INTEGRITY, E_FORMAT… */

@@ -175,6 +175,8 @@ export interface BuildPlace {
   cdnConfig?: CdnConfig | undefined;
   /** Its download manifest will be asked for. */
   wantsDownload?: boolean | undefined;
+  /** Where its encoding file cannot be had it is opened all the same, for what its indices list. */
+  mayLackEncoding?: boolean | undefined;
   /** The threads that may be used while it is opened. */
   threads?: ThreadUse | undefined;
   /** Called with what happens, in words: `1000 archive indices`, `encoding`. */

@@ -261,13 +261,13 @@ export class Session {
     network: Network | undefined,
     options: { jobs?: number | undefined; isKnown?: boolean | undefined } & Pick<
       BuildPlace,
-      'wantsDownload' | 'onStep' | 'onNote'
+      'wantsDownload' | 'mayLackEncoding' | 'onStep' | 'onNote'
     > = {},
   ): Promise<OpenedBuild> {
     const { openBuild } = await import('../../builds/build.ts');
     const store = await this.store({ create: network !== undefined });
     const { cdnConfigs } = identity;
-    const { wantsDownload, onStep, onNote, isKnown = false } = options;
+    const { wantsDownload, mayLackEncoding, onStep, onNote, isKnown = false } = options;
     const remember = (known: BuildIdentity): void => {
       if (network !== undefined && store.writable && !isKnown) store.ledger.addBuild(known);
     };
@@ -279,7 +279,7 @@ export class Session {
       const keys = await this.keyRing();
       const folders = await this.folders();
       const { threads, workerUrl } = this.options;
-      const use = { wantsDownload, threads: { threads, workerUrl } };
+      const use = { wantsDownload, mayLackEncoding, threads: { threads, workerUrl } };
       const place = { identity, objects, folders, keys, ...use, onStep, onNote };
       const build =
         cdnConfigs === undefined

@@ -67,10 +67,11 @@ export async function syncFound(
     progress.onStep('configs');
     const onNote = noting(onProgress);
     const { onStep } = progress;
-    opened = await session.openBuild(identity, network, { jobs, wantsDownload: true, onStep, onNote });
+    const { tags = [], include = [], all = false } = options;
+    const open = { jobs, wantsDownload: true, mayLackEncoding: all, onStep, onNote };
+    opened = await session.openBuild(identity, network, open);
     const { patchGapBytes: gapBytes, patchMaxBytes: maxBytes } = session.options.settings.sync;
     const patches = options.patch === true ? { gapBytes, maxBytes } : undefined;
-    const { tags = [], include = [], all = false } = options;
     const outcome = await runSync(opened, { selection: { tags, include, all }, patches, dryRun }, progress);
     for (const tag of await tagsWithoutFiles(opened.build, tags)) {
       onNote(

@@ -35,7 +35,8 @@ export async function openUnlisted(place: BuildPlace, cdnConfigs: readonly strin
         problem = error;
         return isUnavailable(error) || isDamage(error);
       },
-      openBuild({ ...place, identity, wantsDownload: false, onNote: undefined }),
+      // Its encoding file says whether the indices are its own.
+      openBuild({ ...place, identity, wantsDownload: false, mayLackEncoding: false, onNote: undefined }),
     );
     if (build === undefined) continue;
     const share = await build.lookUp(() => shareListed(build));

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
+import { emptyEncodingKey, keepEmptyEncoding } from '../../builds/manifests/empty-encoding.ts';
 import { inflate } from '../../codecs/compression/inflate.ts';
 import { concatBytes } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import type { BuildConfig, ManifestKeys } from '../../formats/configs/build-config.ts';
 import type { ConfigFile } from '../../formats/configs/config-file.ts';
-import { encodeEncoding } from '../../formats/manifests/encoding/encode.ts';
 import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFolders } from '../../store/layout.ts';
 import type { StaticContainer } from './static-container.ts';
@@ -16,14 +16,10 @@ import type { StaticContainer } from './static-container.ts';
  * nothing in it, and manifests that are decoded already.
  */
 
-/** An encoding file that knows nothing. */
-const emptyEncoding = encodeEncoding({ ckeys: [], ekeys: [], especs: [] });
-const emptyKey = md5Hex(emptyEncoding);
-
 /** The text of a build config, with the empty encoding file named in it where it names none. */
 export function withEncoding(config: ConfigFile, bytes: Uint8Array): Uint8Array {
   if (config.get('encoding') !== undefined) return bytes;
-  return concatBytes([bytes, new TextEncoder().encode(`\nencoding = ${emptyKey}\n`)]);
+  return concatBytes([bytes, new TextEncoder().encode(`\nencoding = ${emptyEncodingKey}\n`)]);
 }
 
 /**
@@ -31,7 +27,7 @@ export function withEncoding(config: ConfigFile, bytes: Uint8Array): Uint8Array 
  * @throws E_INTEGRITY when one is not what the build config says, E_FORMAT… when it does not decode
  */
 export function bareManifests(container: StaticContainer, build: BuildConfig, folders: LookupFolders): void {
-  if (build.encoding.ckey === emptyKey) keep(folders, emptyKey, emptyEncoding);
+  if (build.encoding.ckey === emptyEncodingKey) keepEmptyEncoding(folders);
   const { root, install, download, vfsRoot, vfs } = build;
   for (const keys of [root, install, download, vfsRoot, ...vfs]) {
     const bytes = keys && decodeBare(container, keys);

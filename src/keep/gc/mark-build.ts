@@ -62,7 +62,8 @@ const mostEkeyBytes = 8 * 1024 * 1024;
  */
 export async function prepareMarks(store: Store, build: Build, signal?: AbortSignal): Promise<void> {
   const { ekeyPageCount, ekeyPageSize } = build.encoding.layout;
-  if (ekeyPageCount * ekeyPageSize > mostEkeyBytes) return;
+  // Of one that was opened without its encoding file nobody knows what it names.
+  if (ekeyPageCount === 0 || ekeyPageCount * ekeyPageSize > mostEkeyBytes) return;
   if (existsSync(join(store.layout.marks, build.identity.buildConfig))) return;
   await valueUnless((error) => !isOurTrouble(error), findMarks(store, build, signal));
 }
