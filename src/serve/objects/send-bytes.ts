@@ -20,9 +20,10 @@ export interface Sending {
   until: number;
   /**
    * Waits until more than the bytes before `at` are held.
+   * @param isUnread they were held, and could not be read
    * @returns false when these bytes cannot be had
    */
-  wait: (at: number) => Promise<boolean>;
+  wait: (at: number, isUnread: boolean) => Promise<boolean>;
   /** Told how far it has come. */
   goOn?: ((at: number) => Promise<void>) | undefined;
 }
@@ -101,7 +102,7 @@ async function readNext(
       return { size: 0, until: known };
     });
     if (read.size > 0) return read;
-    if (await wait(at)) continue;
+    if (await wait(at, known > at)) continue;
     // Of what can be had nowhere else it is told why.
     if (broken !== undefined) throw broken;
     return read;

@@ -10,8 +10,8 @@ import { type Sending, sendBytes } from './send-bytes.ts';
 export interface Bringing {
   /** False when some of these bytes are not held, and cannot be asked for either. */
   canHave: (start: number, end: number) => boolean | Promise<boolean>;
-  /** Waits until the byte `at` is held. @returns false when it will not be */
-  wait: (at: number, end: number) => Promise<boolean>;
+  /** Waits until the byte `at` is held. @param isUnread it was, and could not be read @returns false when it will not be */
+  wait: (at: number, end: number, isUnread: boolean) => Promise<boolean>;
   /** Told how far an answer has come, so that what follows is asked for before it is needed. */
   goOn: (at: number, end: number) => Promise<void>;
 }
@@ -40,7 +40,7 @@ export async function sendObject(
   headers['content-length'] = end - start;
   const status = range === undefined ? 200 : 206;
   if (request.method === 'HEAD' || start === end) return reply.code(status).headers(headers).send();
-  const wait: Sending['wait'] = async (at) => (await bringing?.wait(at, end)) ?? false;
+  const wait: Sending['wait'] = async (at, isUnread) => (await bringing?.wait(at, end, isUnread)) ?? false;
   const goOn = bringing && ((at: number) => bringing.goOn(at, end));
   const sending: Sending = { store, path, range: { start, end }, until, wait, goOn };
   try {

@@ -119,14 +119,15 @@ export class PullThrough {
         const named = await this.#named.find(path);
         return named !== undefined && (await this.#knowSize(named)) && this.#canHave(named, start, end);
       },
-      wait: async (at, end) => {
+      wait: async (at, end, isUnread) => {
         const named = await this.#named.find(path);
         const times = (tries.get(at) ?? 0) + 1;
         if (named === undefined || times > mostTries) return false;
         tries.set(at, times);
-        // It was held, and could not be read: it has moved since, or the disk has lost it.
-        if (named.form === 'small') return this.#demandSmall(named, true);
-        if (heldUntil(this.#store, path, at) > at && !(await this.#lose(named, at))) return true;
+        if (named.form === 'small') return this.#demandSmall(named, isUnread);
+        // What could not be read has moved since, or the disk has lost it.
+        const isLost = isUnread && (await this.#lose(named, at));
+        if (!isLost && heldUntil(this.#store, path, at) > at) return true;
         if (!isMissed) this.#misses += 1;
         isMissed = true;
         ask(named, at, end);
