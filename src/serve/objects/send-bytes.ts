@@ -96,16 +96,17 @@ async function readNext(
   const into = buffer.subarray(0, Math.min(pieceBytes, range.end - at));
   for (let known = until; ; known = heldUntil(store, path, at)) {
     let broken: unknown;
-    const read = await readHeld(store, path, { at, until: known, into }).catch((error: unknown) => {
+    try {
+      const read = await readHeld(store, path, { at, until: known, into });
+      if (read.size > 0) return read;
+    } catch (error) {
       if (!isDiskBroken(error)) throw error;
       broken = error;
-      return { size: 0, until: known };
-    });
-    if (read.size > 0) return read;
+    }
     if (await wait(at, known > at)) continue;
     // Of what can be had nowhere else it is told why.
     if (broken !== undefined) throw broken;
-    return read;
+    return { size: 0, until: known };
   }
 }
 
