@@ -20,6 +20,11 @@ export interface StatusBuild {
   pinned: boolean;
 }
 
+/** True when all is held that is wanted of a build. Of one of which something is wanted and nothing was counted, as it could not be opened, nobody knows that. */
+export function isHeldWhole({ wanted, held }: Pick<StatusBuild, 'wanted' | 'held'>): boolean {
+  return wanted.entries > 0 && held.entries >= wanted.entries;
+}
+
 /** Reads what the ledger says of the builds that were synced. @throws E_NOT_FOUND when there is no store */
 export async function readStatus(session: Session, product?: string): Promise<StatusReport> {
   const { ledger } = await session.store({ create: false });

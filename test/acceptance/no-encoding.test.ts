@@ -81,6 +81,22 @@ test.each<[string, () => void]>([
   });
 });
 
+test('a mirror without it is imported, and called complete by nobody', async () => {
+  fs.rmSync(path);
+  const store = scratch(`import${count}`);
+  expect((await startPakrat(['import', join(cdn.root, 'www/tpr/wow'), '--store', store]).ended).status).toBe(0);
+  const { b } = (cdn.summary.configs as { build: { b: string } }).build;
+  const { builds } = await withPakrat({ store, offline: true }, (pakrat) => pakrat.status());
+  const { product, name } = builds.find(({ buildConfig }) => buildConfig === b)!;
+  for (const [command, said] of [
+    [['status'], new RegExp(`${name} .*unfinished, not counted`)],
+    [['history', product], new RegExp(`${name} .*${b.slice(0, 8)} .*unfinished`)],
+    [['products', '--offline'], new RegExp(`${name} \\(unfinished\\)`)],
+  ] as const)
+    expect((await startPakrat([...command, '--store', store]).ended).stdout).toMatch(said);
+  fs.writeFileSync(path, bytes);
+});
+
 test('without --all the sync ends with what it is that lacks', async () => {
   fs.rmSync(path);
   const { status, stdout } = await sync(scratch(`part${count}`));

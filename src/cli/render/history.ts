@@ -1,4 +1,5 @@
 import type { HistoryReport, SeenBuild } from '../../app/history.ts';
+import { isHeldWhole } from '../../app/status.ts';
 import { plural } from '../../core/quantities.ts';
 import { type Column, renderTable } from '../terminal/table.ts';
 
@@ -34,5 +35,5 @@ function timeText(time: string | null): string {
 function stateOf({ wanted, held, pinned }: SeenBuild): string {
   const pin = pinned ? ['pinned'] : [];
   if (wanted === null || held === null) return pin.join();
-  return [held.entries >= wanted.entries ? 'held' : 'unfinished', ...pin].join(', ');
+  return [isHeldWhole({ wanted, held }) ? 'held' : 'unfinished', ...pin].join(', ');
 }

@@ -1,4 +1,5 @@
 import type { ProductsReport } from '../../app/products.ts';
+import { isHeldWhole } from '../../app/status.ts';
 import { plural } from '../../core/quantities.ts';
 import { renderTable } from '../terminal/table.ts';
 import { saidBy } from './said-by.ts';
@@ -12,7 +13,7 @@ export function renderProducts(report: ProductsReport, width: number): string {
   const columns = [{ title: 'product' }, { title: 'seqn', align: 'right' as const }, { title: 'held' }];
   const rows = products.map(({ product, seqn, listed, builds }) => {
     const names = builds.map(({ name, wanted, held }) =>
-      held.entries >= wanted.entries ? name : `${name} (unfinished)`,
+      isHeldWhole({ wanted, held }) ? name : `${name} (unfinished)`,
     );
     return [
       product,

@@ -1,4 +1,4 @@
-import type { StatusReport } from '../../app/status.ts';
+import { isHeldWhole, type StatusReport } from '../../app/status.ts';
 import { formatBytes, plural } from '../../core/quantities.ts';
 import { renderTable } from '../terminal/table.ts';
 
@@ -25,6 +25,7 @@ export function renderStatus(report: StatusReport, shown: { width: number; produ
 }
 
 function stateOf({ wanted, held }: Pick<StatusReport['builds'][number], 'wanted' | 'held'>): string {
-  if (held.entries >= wanted.entries) return 'complete';
+  if (isHeldWhole({ wanted, held })) return 'complete';
+  if (wanted.entries === 0) return 'unfinished, not counted';
   return `unfinished, ${plural(wanted.entries - held.entries, 'entry', 'entries')} to go`;
 }

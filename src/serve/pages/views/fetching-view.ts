@@ -1,4 +1,5 @@
 import { html } from 'ghtml';
+import { isComplete } from '../../../keep/gc/going-builds.ts';
 import { link, paths } from '../links.ts';
 import type { Looking } from '../looking.ts';
 import { formatCount, showBytes, showName, showShare } from '../text.ts';
@@ -32,9 +33,7 @@ export function fetchingNow({ store }: Looking): string {
 }
 
 function unfinished({ ledger }: Looking['store']): string {
-  const builds = ledger
-    .builds()
-    .filter(({ selection, wanted, held }) => selection !== null && held.entries < wanted.entries);
+  const builds = ledger.builds().filter((row) => row.selection !== null && !isComplete(row));
   const rows = builds.map(
     ({ product, name, buildConfig, wanted, held }) =>
       html`<tr><th scope="row"><a href="${link(paths.build, { in: `${product}@${buildConfig}` })}">${product} !${showName(name)}</a></th><td>!${showShare(held.bytes, wanted.bytes, `Held of ${product} ${name}`)}</td><td>!${showBytes(wanted.bytes - held.bytes)}</td><td>${formatCount(wanted.entries - held.entries)}</td></tr>`,
