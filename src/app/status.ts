@@ -1,6 +1,8 @@
 import type { Amount } from '../store/ledger/rows.ts';
 import type { Session } from './session/session.ts';
 
+export { isHeldWhole } from '../store/ledger/rows.ts';
+
 /** The contents of a store, as `status --json` prints them. */
 export interface StatusReport {
   store: string;
@@ -18,11 +20,6 @@ export interface StatusBuild {
   held: Amount;
   /** True for a build that is kept, whatever the rules say. */
   pinned: boolean;
-}
-
-/** True when all is held that is wanted of a build. Of one of which something is wanted and nothing was counted, as it could not be opened, nobody knows that. */
-export function isHeldWhole({ wanted, held }: Pick<StatusBuild, 'wanted' | 'held'>): boolean {
-  return wanted.entries > 0 && held.entries >= wanted.entries;
 }
 
 /** Reads what the ledger says of the builds that were synced. @throws E_NOT_FOUND when there is no store */

@@ -5,7 +5,7 @@ import { plural } from '../core/quantities.ts';
 import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
 import { objectPath } from '../store/layout.ts';
-import { type BuildRow, keyOf } from '../store/ledger/rows.ts';
+import { type BuildRow, isHeldWhole, keyOf } from '../store/ledger/rows.ts';
 import { mergeSpans, type Span, touches } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
 import { planOfNothing } from '../sync/nothing-missing.ts';
@@ -120,9 +120,8 @@ export function rowNow({ ledger }: Store, { product, buildConfig }: BuildRow): B
 
 /** A build that was whole once is made whole again, also by a run after the one that found out. */
 function isWhole({ ledger }: Store, row: BuildRow): boolean {
-  const { held, wanted, selection } = row;
-  if (wanted.entries > 0 && held.entries >= wanted.entries) return true;
-  return selection !== null && ledger.setting(wholeSetting(row)) === selection;
+  if (isHeldWhole(row)) return true;
+  return row.selection !== null && ledger.setting(wholeSetting(row)) === row.selection;
 }
 
 /** The setting that has the selection of which a build was whole. */

@@ -11,6 +11,8 @@ import { withPakrat } from '../support/with-pakrat.ts';
 
 const scratch = scratchFolder();
 let cdn: SyntheticCdn;
+/** The build config. */
+let b: string;
 /** The encoded encoding file, below the CDN, and its bytes. */
 let path: string;
 let bytes: Buffer;
@@ -20,7 +22,7 @@ beforeAll(async () => {
   cdn = await syntheticCdn({
     make: ['--files', '40', '--total-bytes', '300K', '--archives', '2', '--loose-meta', '1'],
   });
-  const { b } = (cdn.summary.configs as { build: { b: string } }).build;
+  ({ b } = (cdn.summary.configs as { build: { b: string } }).build);
   const mirror = 'www/tpr/wow';
   const config = fs.readFileSync(join(cdn.root, mirror, 'config', b.slice(0, 2), b.slice(2, 4), b), 'utf8');
   const ekey = /^encoding = \w+ (\w+)$/m.exec(config)![1]!;
@@ -85,7 +87,6 @@ test('a mirror without it is imported, and called complete by nobody', async () 
   fs.rmSync(path);
   const store = scratch(`import${count}`);
   expect((await startPakrat(['import', join(cdn.root, 'www/tpr/wow'), '--store', store]).ended).status).toBe(0);
-  const { b } = (cdn.summary.configs as { build: { b: string } }).build;
   const { builds } = await withPakrat({ store, offline: true }, (pakrat) => pakrat.status());
   const { product, name } = builds.find(({ buildConfig }) => buildConfig === b)!;
   for (const [command, said] of [

@@ -96,9 +96,8 @@ describe('mount, on a build', () => {
   });
 });
 
-describe('mount, on a build that the disk has spoilt', () => {
-  const [what, cannot] = canMount() ? [test, ''] : [test.skip, ' (no FUSE here)'];
-  what(`a file is right, or an error, however often it is read${cannot}`, async () => {
+describeFuse('mount, on a build that the disk has spoilt', () => {
+  test('a file is right, or an error, however often it is read', async () => {
     const cdn = await syntheticCdn({ make: ['--files', '60', '--total-bytes', '2M', '--patches', '5'] });
     const [store, folder] = [scratch('spoilt'), scratch('spoilt-build')];
     const right = await withPakrat({ store, patchUrl: cdn.url, threads: 0 }, async (pakrat) => {

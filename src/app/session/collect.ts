@@ -27,14 +27,14 @@ export async function collect(session: Session, request: CollectRequest): Promis
     return runGc(session, { ...request, going, report });
   };
   try {
-    return await run();
-  } catch (error) {
-    // On a full disk not even the ledger can be opened: there is a little space for that.
-    if (codeOf(error) !== 'E_STORE_FULL' || !spendReserve(layout)) throw afterForgetting(error, report);
-    session.deriveBeside();
-    return await run().catch((again: unknown) => {
-      throw afterForgetting(again, report);
+    return await run().catch((error: unknown) => {
+      // On a full disk not even the ledger can be opened: there is a little space for that.
+      if (codeOf(error) !== 'E_STORE_FULL' || !spendReserve(layout)) throw error;
+      session.deriveBeside();
+      return run();
     });
+  } catch (error) {
+    throw afterForgetting(error, report);
   } finally {
     if (request.dryRun !== true && existsSync(layout.ledger)) keepReserve(layout);
   }

@@ -4,6 +4,7 @@ import { noting, type WorkOptions } from '../../core/progress.ts';
 import { tagsWithoutFiles } from '../../fetch/plan/selection.ts';
 import type { OpenedBuild } from '../../keep/build-opener.ts';
 import { prepareMarks } from '../../keep/gc/mark-build.ts';
+import { isHeldWhole } from '../../store/ledger/rows.ts';
 import { runSync, SyncProgress } from '../../sync/run-sync.ts';
 import { resumable } from '../../sync/sync-errors.ts';
 import type { SyncReport } from '../../sync/sync-report.ts';
@@ -36,7 +37,7 @@ const mostThreads = 4;
 async function wasWhole(session: Session, { product, buildConfig }: ResolvedBuild): Promise<boolean> {
   const { ledger } = await session.store({ create: !session.options.offline });
   const row = ledger.builds(product).find((build) => build.buildConfig === buildConfig);
-  return row !== undefined && row.wanted.entries > 0 && row.held.entries >= row.wanted.entries;
+  return row !== undefined && isHeldWhole(row);
 }
 
 /**

@@ -96,6 +96,10 @@ export async function transfer(jobs: Iterable<PackedJob>, options: TransferOptio
 class TransferEnd {
   readonly #asking = new AbortController();
   readonly #running = new AbortController();
+  /** Ends the asking: nothing more is begun. */
+  readonly asking = this.#asking.signal;
+  /** Ends what is in flight. */
+  readonly running = this.#running.signal;
   readonly #signal: AbortSignal | undefined;
   readonly #stop = (): void => {
     this.#asking.abort(abortError());
@@ -108,16 +112,6 @@ class TransferEnd {
     setMaxListeners(0, this.asking, this.running);
     if (signal?.aborted === true) this.#stop();
     else signal?.addEventListener('abort', this.#stop, { once: true });
-  }
-
-  /** Ends the asking: nothing more is begun. */
-  get asking(): AbortSignal {
-    return this.#asking.signal;
-  }
-
-  /** Ends what is in flight. */
-  get running(): AbortSignal {
-    return this.#running.signal;
   }
 
   /** Ends all of it, without a grace. */

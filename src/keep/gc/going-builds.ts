@@ -1,6 +1,6 @@
 import { type AgedBuild, buildsByAge } from '../../builds/resolve/build-order.ts';
 import type { Ledger } from '../../store/ledger/ledger.ts';
-import { type BuildRow, keyOf } from '../../store/ledger/rows.ts';
+import { type BuildRow, isHeldWhole, keyOf } from '../../store/ledger/rows.ts';
 
 /** The rules by which builds go. Without any nothing goes but what no build names. */
 export interface KeepRules {
@@ -55,6 +55,6 @@ export function sortBuilds(ledger: Ledger, rules: KeepRules, forget: readonly Bu
 }
 
 /** True for a build of which all that its last sync wanted is held. */
-export function isComplete({ selection, wanted, held }: BuildRow): boolean {
-  return selection !== null && wanted.entries > 0 && held.entries >= wanted.entries;
+export function isComplete(row: BuildRow): boolean {
+  return row.selection !== null && isHeldWhole(row);
 }

@@ -74,7 +74,7 @@ function readRibbit(
   serving: Serving,
   { connections, limits }: Pick<PortOptions, 'connections' | 'limits'>,
 ): void {
-  const { answers, pull, options } = serving;
+  const { answers, pull } = serving;
   const { remoteAddress: address = '' } = socket;
   answerRibbit(socket, {
     withinMs: limits.requestMs,
@@ -92,9 +92,7 @@ function readRibbit(
         tell(bytes === undefined ? 404 : 200, bytes?.length);
         return bytes;
       } catch (error) {
-        const status = statusOf(error);
-        tell(status);
-        if (status >= 500) options.onProgress?.({ type: 'note', text: `RIBBIT ${line}: ${messageOf(error)}` });
+        tell(tellTrouble(serving, `RIBBIT ${line}`, error));
         return undefined;
       }
     },
@@ -102,17 +100,25 @@ function readRibbit(
 }
 
 /** Short plain texts for what is not there and what went wrong; what that was, only who runs the server is told. */
-function answerPlainly(app: FastifyInstance, { options: { onProgress } }: Serving): void {
+function answerPlainly(app: FastifyInstance, serving: Serving): void {
   app.setNotFoundHandler((_request, reply) => reply.code(404).type('text/plain').send(textOf(404)));
   app.setErrorHandler((error: FastifyError, request, reply) => {
-    const status = error.statusCode ?? statusOf(error);
-    if (status >= 500) onProgress?.({ type: 'note', text: `${request.method} ${request.url}: ${messageOf(error)}` });
+    const status = tellTrouble(serving, `${request.method} ${request.url}`, error);
     return reply.code(status).type('text/plain').send(textOf(status));
   });
 }
 
+/** Tells whoever runs the server why a request could not be answered. @returns the status of its answer */
+function tellTrouble({ options: { onProgress } }: Serving, request: string, error: unknown): number {
+  const status = statusOf(error);
+  if (status >= 500) onProgress?.({ type: 'note', text: `${request}: ${messageOf(error)}` });
+  return status;
+}
+
 /** 502 says that the CDN cannot be asked, and 503 that this machine is the trouble: neither is "not there", after which nobody asks again. */
 function statusOf(error: unknown): number {
+  const own = (error as Partial<FastifyError> | undefined)?.statusCode;
+  if (own !== undefined) return own;
   if (isNotFound(error)) return 404;
   if (mayPass(error)) return error.code.startsWith('E_NETWORK') ? 502 : 503;
   return 500;

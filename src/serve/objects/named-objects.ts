@@ -1,5 +1,5 @@
 import { fromHex } from '../../core/bytes.ts';
-import { isPakratError, mayPass, type PakratError } from '../../core/errors.ts';
+import { isPakratError, mayPass } from '../../core/errors.ts';
 import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
@@ -8,6 +8,7 @@ import { type ObjectName, objectPath } from '../../store/layout.ts';
 import type { BuildRow } from '../../store/ledger/rows.ts';
 import type { Store } from '../../store/store.ts';
 import { checkObject } from '../../verify/check-object.ts';
+import { Failures } from './failures.ts';
 import { RecentValues } from './recent-values.ts';
 
 /** An object that a build of the ledger names. */
@@ -59,8 +60,8 @@ export class NamedObjects {
   #unlisted: BuildRow[] = [];
   /** Builds that are not read yet, and when each may be. */
   #unread: { build: BuildRow; after: number }[] = [];
-  /** Why the last thing that could not be read of a build could not, and that may pass, by CDN path. */
-  readonly #trouble = new Map<string, { error: PakratError; time: number }>();
+  /** Why something of a build could not be read, by CDN path. */
+  readonly #failures = new Failures(againMs);
   readonly #lists = new RecentValues<LooseEntries>(mostListBytes);
   #reading: Promise<void> = Promise.resolve();
 
@@ -82,13 +83,8 @@ export class NamedObjects {
     const name = parseObjectPath(path);
     const mayBeLoose = name !== undefined && name.suffix === '' && name.kind !== 'config';
     const loose = mayBeLoose ? await this.#findLoose(name) : undefined;
-    if (loose === undefined) this.#tellTrouble(path);
+    if (loose === undefined && name !== undefined) this.#failures.tell(name.cdnPath);
     return loose;
-  }
-
-  #tellTrouble(path: string): void {
-    for (const [cdnPath, { error, time }] of this.#trouble)
-      if (path.startsWith(`${cdnPath}/`) && performance.now() - time < againMs) throw error;
   }
 
   /** Begins anew when builds came or went. */
@@ -166,7 +162,7 @@ export class NamedObjects {
       return await work();
     } catch (error) {
       if (!isPakratError(error)) throw error;
-      if (mayPass(error)) this.#trouble.set(cdnPath, { error, time: performance.now() });
+      if (mayPass(error)) this.#failures.add(cdnPath, error);
       return undefined;
     }
   }

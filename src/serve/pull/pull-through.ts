@@ -13,12 +13,12 @@ import { mergeSpans, subtractSpans } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
 import { patchJobs } from '../../sync/patches/patch-jobs.ts';
 import type { Figure } from '../metrics/metrics.ts';
+import { Failures } from '../objects/failures.ts';
 import { type FoundObject, findObject } from '../objects/find-object.ts';
 import { type NamedObject, NamedObjects, type ReadSmall } from '../objects/named-objects.ts';
 import { heldUntil } from '../objects/read-held.ts';
 import type { Bringing } from '../objects/send-object.ts';
 import { ArchiveMaps } from './archive-maps.ts';
-import { Failures } from './failures.ts';
 import { BuildLearner } from './learn-build.ts';
 import { Room } from './room.ts';
 import { UnlistedObjects } from './unlisted-objects.ts';
@@ -29,6 +29,8 @@ const aheadBytes = 8 * 1024 * 1024;
 const aheadEntries = 512;
 /** Pieces of work that ask the CDN at a time: each may have several requests. */
 const mostFetches = 24;
+/** Milliseconds for which what no host gave is not asked for again. */
+const failedMs = 10_000;
 /** Milliseconds that verified bytes wait to be committed with others, while somebody waits for them. */
 const commitMs = 50;
 /** Times that one answer asks for the same entry. */
@@ -51,7 +53,7 @@ export class PullThrough {
   readonly #small = new Map<string, Promise<boolean>>();
   /** Entries that are on their way, by object and offset. */
   readonly #underWay = new Map<string, Promise<void>>();
-  readonly #failures = new Failures();
+  readonly #failures = new Failures(failedMs);
   /** Answers that wait for bytes of an object. */
   readonly #waiting = new Map<string, Set<() => void>>();
   /** The room that is left; undefined where it has no limit. */

@@ -1,5 +1,7 @@
+import { isPakratError } from '../../core/errors.ts';
 import type { BuildOpener, OpenedBuild } from '../../keep/build-opener.ts';
 import { type BuildRow, keyOf } from '../../store/ledger/rows.ts';
+import { Failures } from '../objects/failures.ts';
 
 /** Builds that stay open. */
 const mostOpen = 8;
@@ -13,36 +15,37 @@ const againMs = 60_000;
 export class UnlistedObjects {
   readonly #opener: BuildOpener;
   readonly #open = new Map<string, Promise<OpenedBuild>>();
-  readonly #failed = new Map<string, { time: number; error: unknown }>();
+  readonly #failures = new Failures(againMs);
 
   constructor(opener: BuildOpener) {
     this.#opener = opener;
   }
 
   /**
-   * Encoded size of a loose object as a build lists it; undefined where it does not.
+   * Encoded size of a loose object as a build lists it; undefined where it does not, or cannot be opened.
    * @param ekey hex
-   * @throws why the build cannot be opened
+   * @throws why it cannot be opened, where that may pass
    */
   async sizeOf(row: BuildRow, ekey: string): Promise<number | undefined> {
-    const { build } = await this.#build(row);
-    const place = await build.lookUp(() => build.locate(ekey));
+    const opened = await this.#build(row);
+    const place = await opened?.build.lookUp(() => opened.build.locate(ekey));
     return place?.loose === true ? place.size : undefined;
   }
 
-  async #build(row: BuildRow): Promise<OpenedBuild> {
+  async #build(row: BuildRow): Promise<OpenedBuild | undefined> {
     const key = keyOf(row);
     const known = this.#open.get(key);
     if (known !== undefined) return known;
-    const failed = this.#failed.get(key);
-    if (failed !== undefined && performance.now() - failed.time < againMs) throw failed.error;
+    this.#failures.tell(key);
+    if (this.#failures.has(key)) return undefined;
     const opening = this.#opener.open(row, { offline: false });
     this.#open.set(key, opening);
     try {
       await opening;
     } catch (error) {
       this.#open.delete(key);
-      this.#failed.set(key, { time: performance.now(), error });
+      if (isPakratError(error)) this.#failures.add(key, error);
+      throw error;
     }
     const [oldest] = this.#open.keys();
     if (this.#open.size > mostOpen && oldest !== undefined && oldest !== key) await this.#close(oldest);

@@ -23,6 +23,11 @@ export interface BuildRow extends BuildIdentity {
   held: Amount;
 }
 
+/** True when all is held that is wanted of a build. Of one of which something is wanted and nothing was counted, as it could not be opened, nobody knows that. */
+export function isHeldWhole({ wanted, held }: Pick<BuildRow, 'wanted' | 'held'>): boolean {
+  return wanted.entries > 0 && held.entries >= wanted.entries;
+}
+
 /** The name of a build among all: two products may have the same build config. */
 export function keyOf({ product, buildConfig }: Pick<BuildIdentity, 'product' | 'buildConfig'>): string {
   return `${product}@${buildConfig}`;

@@ -1,12 +1,16 @@
 import { mayPass, type PakratError } from '../../core/errors.ts';
 
-/** Milliseconds for which what could not be brought is not asked for again. */
-const failedMs = 10_000;
 const mostFailed = 100_000;
 
 /** What could not be brought a short while ago, and why. */
 export class Failures {
   readonly #failed = new Map<string, { time: number; error: PakratError | undefined }>();
+  readonly #ms: number;
+
+  /** @param ms milliseconds for which what could not be brought is not asked for again */
+  constructor(ms: number) {
+    this.#ms = ms;
+  }
 
   /** @param error undefined where nothing is wrong, and yet it did not come */
   add(key: string, error: PakratError | undefined): void {
@@ -26,6 +30,6 @@ export class Failures {
 
   #find(key: string): { error: PakratError | undefined } | undefined {
     const failed = this.#failed.get(key);
-    return failed !== undefined && performance.now() - failed.time < failedMs ? failed : undefined;
+    return failed !== undefined && performance.now() - failed.time < this.#ms ? failed : undefined;
   }
 }
