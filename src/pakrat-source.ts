@@ -1,8 +1,9 @@
 import type { MissingKey } from './app/keys/missing-keys.ts';
 import type { OpenedSource } from './app/session/open-source.ts';
+import type { RunningWork } from './app/session/running-work.ts';
 import { listOf } from './app/session/session-options.ts';
 import { concatBytes } from './core/bytes.ts';
-import { isNotFound, throwIfAborted, valueUnless } from './core/errors.ts';
+import { isNotFound, valueUnless } from './core/errors.ts';
 import { nameMatcher, withFolders } from './core/glob.ts';
 import type { Source, SourceEntry } from './sources/source.ts';
 
@@ -35,13 +36,15 @@ export interface StreamOptions {
 export class PakratSource {
   readonly #opened: OpenedSource;
   readonly #source: Source;
-  readonly #onClose: () => void;
+  readonly #work: RunningWork;
+  readonly #onClosed: () => void;
   #closed: Promise<void> | undefined;
 
-  /** Made by `open` of a session. */
-  constructor(opened: OpenedSource, onClose: () => void) {
+  /** Made by `open` of a session. @param work whose signal the source was opened with */
+  constructor(opened: OpenedSource, work: RunningWork, onClosed: () => void) {
     this.#opened = opened;
-    this.#onClose = onClose;
+    this.#work = work;
+    this.#onClosed = onClosed;
     this.#source = opened.source;
   }
 
@@ -61,19 +64,16 @@ export class PakratSource {
    * @param which a glob or a folder, or several, of which a name must match one; or a test of names. Absent: all
    * @throws E_USAGE for a glob that cannot be used, E_ABORTED
    */
-  async *list(
+  list(
     which?: string | readonly string[] | ((name: string) => boolean),
     { signal }: { signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<SourceFile> {
-    for await (const entry of this.#source.list(matcherOf(which))) {
-      throwIfAborted(signal);
-      yield fileOf(entry);
-    }
+    return this.#work.each(() => this.#source.list(matcherOf(which)), fileOf, signal);
   }
 
   /** One file by its name (`fdid:N`, `ckey:HEX`, `ekey:HEX` in a build, `index:N` in a PAK); undefined when there is none. */
   async find(name: string): Promise<SourceFile | undefined> {
-    const entry = await valueUnless(isNotFound, this.#source.get(name));
+    const entry = await this.#work.do(() => valueUnless(isNotFound, this.#source.get(name)));
     return entry && fileOf(entry);
   }
 
@@ -89,50 +89,68 @@ export class PakratSource {
 
   /** As {@link bytes}, as a web stream: one that fails at its end must not be believed. */
   stream(name: string, options: StreamOptions = {}): ReadableStream<Uint8Array> {
-    const pieces = this.#pieces(name, options);
+    const left = new AbortController();
+    const signals = options.signal === undefined ? [left.signal] : [left.signal, options.signal];
+    const pieces = this.#pieces(name, { ...options, signal: AbortSignal.any(signals) });
     return new ReadableStream<Uint8Array>({
       async pull(controller) {
         const { value, done } = await pieces.next();
         if (done === true) controller.close();
         else controller.enqueue(value);
       },
-      cancel: async () => void (await pieces.return(undefined)),
+      async cancel() {
+        left.abort();
+        await pieces.return(undefined);
+      },
     });
   }
 
   /** Copies of the pieces of a file: sources use their memory again. */
-  async *#pieces(name: string, { offset = 0, size, signal }: StreamOptions): AsyncGenerator<Uint8Array> {
+  #pieces(name: string, options: StreamOptions): AsyncGenerator<Uint8Array> {
+    return this.#work.each(
+      () => this.#read(name, options),
+      (piece) => piece.slice(),
+      options.signal,
+    );
+  }
+
+  async *#read(name: string, { offset = 0, size, signal }: StreamOptions): AsyncGenerator<Uint8Array> {
     const { getNamed } = await import('./sources/names-hint.ts');
     const { readPart } = await import('./sources/file-reader.ts');
     const entry = await getNamed(this.#source, name);
-    for await (const piece of readPart(this.#source, entry, offset, size)) {
-      throwIfAborted(signal);
-      yield piece.slice();
-    }
+    yield* readPart(this.#source, entry, { offset, size, signal });
   }
 
   /** True for a file whose bytes may be wrong although nothing fails: nothing tells whether they were decrypted right. Throws as {@link bytes}. */
   async isUnsure(name: string): Promise<boolean> {
     const { getNamed } = await import('./sources/names-hint.ts');
-    return (await this.#source.isUnsure?.(await getNamed(this.#source, name))) ?? false;
+    return this.#work.do(async () => (await this.#source.isUnsure?.(await getNamed(this.#source, name))) ?? false);
   }
 
   /** The facts of the source, as `info --json` prints them. */
   info(): Promise<Record<string, unknown>> {
-    return this.#source.info();
+    return this.#work.do(() => this.#source.info());
   }
 
   /** The keys that are missing to read it, and what they lock. @throws E_UNSUPPORTED for a source that cannot tell, E_ABORTED */
   async missingKeys({ signal }: { signal?: AbortSignal | undefined } = {}): Promise<MissingKey[]> {
     const { missingKeysOf } = await import('./app/keys/missing-keys.ts');
-    return missingKeysOf(this.#source, signal);
+    return this.#work.do(() => missingKeysOf(this.#source, this.#work.signal(signal)));
   }
 
-  /** Closes the source; a second time does nothing. */
+  /** Closes the source, after what goes on with it, which ends with E_ABORTED; a second time does nothing. */
   close(): Promise<void> {
-    this.#onClose();
-    this.#closed ??= this.#opened.close();
+    this.#closed ??= this.#end();
     return this.#closed;
+  }
+
+  async #end(): Promise<void> {
+    try {
+      await this.#work.end();
+      await this.#opened.close();
+    } finally {
+      this.#onClosed();
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -16,6 +16,7 @@ import type { PinnedBuild } from './app/pin.ts';
 import type { ProductRow, ProductsOptions } from './app/products.ts';
 import type { PublishOptions, PublishReport } from './app/publish.ts';
 import { openSource, type SourceOptions } from './app/session/open-source.ts';
+import { RunningWork } from './app/session/running-work.ts';
 import { openSession, type Session } from './app/session/session.ts';
 import type { SessionOptions } from './app/session/session-options.ts';
 import type { StatusReport } from './app/status.ts';
@@ -24,7 +25,8 @@ import type { VerifyOptions, VerifyResult } from './app/verify.ts';
 import type { ProductTable } from './app/versions.ts';
 import type { WatchEvent, WatchOptions } from './app/watch.ts';
 import type { WhichOptions, WhichReport } from './app/which.ts';
-import { throttled, type WorkOptions } from './core/progress.ts';
+import type { WorkOptions } from './core/progress.ts';
+import { waitForAll } from './core/wait-for-all.ts';
 import { PakratSource } from './pakrat-source.ts';
 
 /**
@@ -36,23 +38,12 @@ export async function openPakrat(options: SessionOptions = {}): Promise<Pakrat> 
   return new Pakrat(await openSession(options));
 }
 
-/** Does work whose listener hears of progress ten times a second at most, and of the rest at the end. */
-async function calmly<Options extends WorkOptions, Result>(
-  options: Options,
-  work: (options: Options) => Promise<Result>,
-): Promise<Result> {
-  const { tell, flush } = throttled(options.onProgress);
-  try {
-    return await work({ ...options, onProgress: tell });
-  } finally {
-    flush();
-  }
-}
-
 /** A session: a store, its settings, and the verbs of the command line. Results equal what `--json` prints. Needs `close`, or `await using`. */
 export class Pakrat {
   readonly #session: Session;
   readonly #open = new Set<PakratSource>();
+  readonly #work = new RunningWork('the session');
+  #closed: Promise<void> | undefined;
 
   /** Made by {@link openPakrat}. */
   constructor(session: Session) {
@@ -61,40 +52,53 @@ export class Pakrat {
 
   /** Opens `PRODUCT[@BUILD]`, a PAK, a game folder, an installed game or a CDN folder. @throws as its kind does */
   async open(source: string, options: SourceOptions = {}): Promise<PakratSource> {
-    const opened = await calmly(options, (calm) => openSource(this.#session, source, calm));
-    const made: PakratSource = new PakratSource(opened, () => this.#open.delete(made));
-    this.#open.add(made);
-    return made;
+    return this.#work.calmly(options, async (calm) => {
+      const work = new RunningWork('the source');
+      const opened = await openSource(this.#session, source, { ...calm, signal: work.signal(calm.signal) });
+      const made: PakratSource = new PakratSource(opened, work, () => this.#open.delete(made));
+      this.#open.add(made);
+      return made;
+    });
   }
 
   /** Asks the version services which builds of a product are live. */
   async versions(product: string, options: WorkOptions = {}): Promise<ProductTable> {
-    const { askVersions } = await import('./app/versions.ts');
-    return (await calmly(options, (calm) => askVersions(this.#session, product, 'versions', calm))).table;
+    return this.#work.calmly(options, async (calm) => {
+      const { askVersions } = await import('./app/versions.ts');
+      return (await askVersions(this.#session, product, 'versions', calm)).table;
+    });
   }
 
   /** Asks the version services which hosts and paths carry a product. */
   async cdns(product: string, options: WorkOptions = {}): Promise<ProductTable> {
-    const { askVersions } = await import('./app/versions.ts');
-    return (await calmly(options, (calm) => askVersions(this.#session, product, 'cdns', calm))).table;
+    return this.#work.calmly(options, async (calm) => {
+      const { askVersions } = await import('./app/versions.ts');
+      return (await askVersions(this.#session, product, 'cdns', calm)).table;
+    });
   }
 
   /** Lists the products that the version services offer, with what the store holds of them. */
   async products(options: ProductsOptions = {}): Promise<ProductRow[]> {
-    const { listProducts } = await import('./app/products.ts');
-    return (await calmly(options, (calm) => listProducts(this.#session, calm))).products;
+    return this.#work.calmly(options, async (calm) => {
+      const { listProducts } = await import('./app/products.ts');
+      return (await listProducts(this.#session, calm)).products;
+    });
   }
 
   /** Lists every build of a product that was ever seen with the store. Nobody is asked. */
   async history(product: string): Promise<HistoryReport> {
-    const { readHistory } = await import('./app/history.ts');
-    return readHistory(this.#session, product);
+    return this.#work.do(async () => {
+      const { readHistory } = await import('./app/history.ts');
+      return readHistory(this.#session, product);
+    });
   }
 
   /** Tells which builds of the store have a file, and where it changed. Nothing is fetched. */
   async which(name: string, options: WhichOptions = {}): Promise<WhichReport> {
-    const { findWhich } = await import('./app/which.ts');
-    return calmly(options, (calm) => findWhich(this.#session, name, calm));
+    return this.#work.calmly(options, async (calm) => {
+      const { findWhich } = await import('./app/which.ts');
+      return findWhich(this.#session, name, calm);
+    });
   }
 
   /**
@@ -107,8 +111,8 @@ export class Pakrat {
     build: string | readonly string[],
     options: SyncOptions & SyncSeveralOptions = {},
   ): Promise<SyncReport | SyncedBuilds> {
-    const { sync, syncBuilds } = await import('./app/sync.ts');
-    return calmly(options, (calm): Promise<SyncReport | SyncedBuilds> => {
+    return this.#work.calmly(options, async (calm): Promise<SyncReport | SyncedBuilds> => {
+      const { sync, syncBuilds } = await import('./app/sync.ts');
       return typeof build === 'string' ? sync(this.#session, build, calm) : syncBuilds(this.#session, build, calm);
     });
   }
@@ -126,14 +130,18 @@ export class Pakrat {
 
   /** Tells what the store holds of the builds that were synced. */
   async status(product?: string): Promise<StatusReport> {
-    const { readStatus } = await import('./app/status.ts');
-    return readStatus(this.#session, product);
+    return this.#work.do(async () => {
+      const { readStatus } = await import('./app/status.ts');
+      return readStatus(this.#session, product);
+    });
   }
 
   /** Checks a source, or the whole store, against its hashes. */
   async verify(source?: string, options: VerifyOptions = {}): Promise<VerifyResult> {
-    const { verify } = await import('./app/verify.ts');
-    return calmly(options, (calm) => verify(this.#session, source, calm));
+    return this.#work.calmly(options, async (calm) => {
+      const { verify } = await import('./app/verify.ts');
+      return verify(this.#session, source, calm);
+    });
   }
 
   /** As {@link verify}, and fetches again what is damaged. */
@@ -143,32 +151,42 @@ export class Pakrat {
 
   /** Takes a folder in the layout of a CDN, an older mirror, another store or an installed game into the store. */
   async import(folder: string, options: ImportOptions = {}): Promise<ImportReport> {
-    const { importFolder } = await import('./app/import.ts');
-    return calmly(options, (calm) => importFolder(this.#session, folder, calm));
+    return this.#work.calmly(options, async (calm) => {
+      const { importFolder } = await import('./app/import.ts');
+      return importFolder(this.#session, folder, calm);
+    });
   }
 
   /** Gives back the space of what no build of the store wants; builds that the rules let go are forgotten first. */
   async gc(options: GcOptions = {}): Promise<GcReport> {
-    const { gc } = await import('./app/gc.ts');
-    return calmly(options, (calm) => gc(this.#session, calm));
+    return this.#work.calmly(options, async (calm) => {
+      const { gc } = await import('./app/gc.ts');
+      return gc(this.#session, calm);
+    });
   }
 
   /** Forgets builds, and gives back what only they wanted. */
   async forget(builds: readonly string[], options: WorkOptions & { dryRun?: boolean } = {}): Promise<GcReport> {
-    const { forget } = await import('./app/forget.ts');
-    return calmly(options, (calm) => forget(this.#session, builds, calm));
+    return this.#work.calmly(options, async (calm) => {
+      const { forget } = await import('./app/forget.ts');
+      return forget(this.#session, builds, calm);
+    });
   }
 
   /** Keeps builds whatever the rules of {@link gc} say. */
   async pin(builds: readonly string[]): Promise<PinnedBuild[]> {
-    const { pin } = await import('./app/pin.ts');
-    return pin(this.#session, builds, { pinned: true });
+    return this.#work.do(async () => {
+      const { pin } = await import('./app/pin.ts');
+      return pin(this.#session, builds, { pinned: true });
+    });
   }
 
   /** Takes the pins of builds off. */
   async unpin(builds: readonly string[]): Promise<PinnedBuild[]> {
-    const { pin } = await import('./app/pin.ts');
-    return pin(this.#session, builds, { pinned: false });
+    return this.#work.do(async () => {
+      const { pin } = await import('./app/pin.ts');
+      return pin(this.#session, builds, { pinned: false });
+    });
   }
 
   /** Looks again and again which builds of products are live, syncs what is new, and forgets what may go, until its signal ends it. */
@@ -177,94 +195,139 @@ export class Pakrat {
     options: WatchOptions,
     onEvent: (event: WatchEvent) => Promise<void> | void,
   ): Promise<void> {
-    const { watch } = await import('./app/watch.ts');
-    return calmly(options, (calm) => watch(this.#session, products, calm, onEvent));
+    return this.#work.calmly(options, async (calm) => {
+      const { watch } = await import('./app/watch.ts');
+      return watch(this.#session, products, calm, onEvent);
+    });
   }
 
   /** Writes files of a source below a folder. */
   async extract(source: string, options: ExtractOptions): Promise<ExtractResult> {
-    const { extract } = await import('./app/extract.ts');
-    return calmly(options, (calm) => extract(this.#session, source, calm));
+    return this.#work.calmly(options, async (calm) => {
+      const { extract } = await import('./app/extract.ts');
+      return extract(this.#session, source, calm);
+    });
   }
 
   /** Compares the files of two sources. */
   async diff(before: string, after: string, options: DiffOptions = {}): Promise<DiffReport> {
-    const { diff } = await import('./app/diff.ts');
-    return calmly(options, (calm) => diff(this.#session, before, after, calm));
+    return this.#work.calmly(options, async (calm) => {
+      const { diff } = await import('./app/diff.ts');
+      return diff(this.#session, before, after, calm);
+    });
   }
 
   /** Describes one object of any known format: a file, an object of the store by its key, or bytes. */
   async inspect(object: string | Uint8Array, options: InspectOptions = {}): Promise<Inspection> {
-    const { inspect } = await import('./app/inspect.ts');
-    return inspect(this.#session, object, options);
+    return this.#work.calmly(options, async (calm) => {
+      const { inspect } = await import('./app/inspect.ts');
+      return inspect(this.#session, object, calm);
+    });
   }
 
   /** Shows a source as a read-only file system until the signal is aborted. */
   async mount(source: string, folder: string, options: MountOptions): Promise<MountReport> {
-    const { mount } = await import('./app/mount.ts');
-    return calmly(options, (calm) => mount(this.#session, source, folder, calm));
+    return this.#work.calmly(options, async (calm) => {
+      const { mount } = await import('./app/mount.ts');
+      return mount(this.#session, source, folder, calm);
+    });
   }
 
   /** Keys for encrypted files: import them from files, list them, update them from a list on the web, find out which are missing. */
   readonly keys = {
     import: async (files: readonly string[], options: Pick<WorkOptions, 'signal'> = {}): Promise<KeyImport> =>
-      (await import('./app/keys/import-keys.ts')).importKeys(this.#session, files, options),
+      this.#work.calmly(options, async (calm) => {
+        const { importKeys } = await import('./app/keys/import-keys.ts');
+        return importKeys(this.#session, files, calm);
+      }),
     list: async (options: { show?: boolean | undefined } = {}): Promise<ListedKey[]> =>
-      (await import('./app/keys/list-keys.ts')).listKeys(this.#session, options),
+      this.#work.do(async () => {
+        const { listKeys } = await import('./app/keys/list-keys.ts');
+        return listKeys(this.#session, options);
+      }),
     missing: async (source: string, options: SourceOptions = {}): Promise<MissingKey[]> => {
-      const { missingKeys } = await import('./app/keys/missing-keys.ts');
-      return calmly(options, (calm) => missingKeys(this.#session, source, calm));
+      return this.#work.calmly(options, async (calm) => {
+        const { missingKeys } = await import('./app/keys/missing-keys.ts');
+        return missingKeys(this.#session, source, calm);
+      });
     },
     update: async (options: UpdateKeysOptions = {}): Promise<KeyUpdate> => {
-      const { updateKeys } = await import('./app/keys/update-keys.ts');
-      return calmly(options, (calm) => updateKeys(this.#session, calm));
+      return this.#work.calmly(options, async (calm) => {
+        const { updateKeys } = await import('./app/keys/update-keys.ts');
+        return updateKeys(this.#session, calm);
+      });
     },
   };
 
   /** Names of files: import a list of them, or update it from the web. */
   readonly listfile = {
     import: async (list: string | AsyncIterable<Uint8Array>, options: WorkOptions = {}): Promise<ListfileChange> =>
-      (await import('./app/listfile/import-listfile.ts')).importListfile(this.#session, list, options),
+      this.#work.calmly(options, async (calm) => {
+        const { importListfile } = await import('./app/listfile/import-listfile.ts');
+        return importListfile(this.#session, list, calm);
+      }),
     update: async (options: UpdateListfileOptions = {}): Promise<ListfileUpdate> => {
-      const { updateListfile } = await import('./app/listfile/update-listfile.ts');
-      return calmly(options, (calm) => updateListfile(this.#session, calm));
+      return this.#work.calmly(options, async (calm) => {
+        const { updateListfile } = await import('./app/listfile/update-listfile.ts');
+        return updateListfile(this.#session, calm);
+      });
     },
   };
 
   /** Makes a PAK of files and folders, or out of an older one (`like`, `replace`). */
   readonly pack = {
     quake: async (out: string, inputs: string | readonly string[], options: PackOptions = {}): Promise<PackReport> => {
-      const { packQuake } = await import('./app/pack.ts');
-      return calmly(options, (calm) => packQuake(out, inputs, calm));
+      return this.#work.calmly(options, async (calm) => {
+        const { packQuake } = await import('./app/pack.ts');
+        return packQuake(out, inputs, calm);
+      });
     },
     unreal: async (
       out: string,
       inputs: string | readonly string[],
       options: PackUnrealOptions = {},
     ): Promise<PackReport> => {
-      const { packUnreal } = await import('./app/pack.ts');
-      return calmly(options, (calm) => packUnreal(out, inputs, calm));
+      return this.#work.calmly(options, async (calm) => {
+        const { packUnreal } = await import('./app/pack.ts');
+        return packUnreal(out, inputs, calm);
+      });
     },
     nadeo: async (
       out: string,
       inputs: string | readonly string[],
       options: PackNadeoOptions = {},
     ): Promise<PackReport> => {
-      const { packNadeo } = await import('./app/pack.ts');
-      return calmly(options, (calm) => packNadeo(out, inputs, { store: this.#session.options.store, ...calm }));
+      return this.#work.calmly(options, async (calm) => {
+        const { packNadeo } = await import('./app/pack.ts');
+        return packNadeo(out, inputs, { store: this.#session.options.store, ...calm });
+      });
     },
   };
 
   /** Makes a build of a folder for a web server, beside the older ones. */
   async publish(folder: string, options: PublishOptions): Promise<PublishReport> {
-    const { publish } = await import('./app/publish.ts');
-    return calmly(options, (calm) => publish(folder, calm, this.#session.options));
+    return this.#work.calmly(options, async (calm) => {
+      const { publish } = await import('./app/publish.ts');
+      return publish(folder, calm, this.#session.options);
+    });
   }
 
-  /** Closes the sources that are still open, then the store and every connection. */
-  async close(): Promise<void> {
-    for (const source of this.#open) await source.close();
-    await this.#session.close();
+  /**
+   * Closes the session: what goes on ends with E_ABORTED and is waited for, and so is what goes on with sources that are still open; then the
+   * store and every connection are closed. A listener of such work must not wait for it. A second time does nothing.
+   */
+  close(): Promise<void> {
+    this.#closed ??= this.#end();
+    return this.#closed;
+  }
+
+  async #end(): Promise<void> {
+    try {
+      await this.#work.end();
+      await waitForAll(...[...this.#open].map((source) => source.close()));
+    } finally {
+      await this.#session.close();
+    }
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -47,8 +47,8 @@ export interface Objects {
    * @returns its file, to be read as `decrypt` says
    */
   index(name: ObjectName, size?: number): Promise<string>;
-  /** Sees to it that every byte of these entries is held. */
-  entries(places: readonly EntryPlace[]): Promise<void>;
+  /** Sees to it that every byte of these entries is held. @param signal ends the fetching */
+  entries(places: readonly EntryPlace[], signal?: AbortSignal): Promise<void>;
   /** The file and offset where a held entry lies; the file may have moved before it is opened. @throws E_OFFLINE or E_NOT_FOUND when it is not held */
   open(place: EntryPlace): { file: string; offset: number };
   /**

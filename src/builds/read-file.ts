@@ -9,12 +9,13 @@ import { type BuildFile, placesOf, type ResolvedPart, resolveParts, sizeOf } fro
 /**
  * The decoded bytes of a file, in pieces. What is not held is fetched first, where the build has a way to.
  * The whole is checked against the ckey: an error after the last piece means that none of them may be kept.
- * @throws E_NOT_FOUND, E_OFFLINE, E_KEY_MISSING, E_INTEGRITY, E_FORMAT…
+ * @param signal ends the fetching
+ * @throws E_NOT_FOUND, E_OFFLINE, E_KEY_MISSING, E_INTEGRITY, E_FORMAT…, E_ABORTED
  */
-export async function* readFile(build: Build, file: BuildFile): AsyncGenerator<Uint8Array> {
+export async function* readFile(build: Build, file: BuildFile, signal?: AbortSignal): AsyncGenerator<Uint8Array> {
   for (const part of await build.lookUp(() => resolveParts(build, file))) {
     let left = part.size ?? Number.POSITIVE_INFINITY;
-    for await (const piece of readContent(build, file, part)) {
+    for await (const piece of readContent(build, file, part, { signal })) {
       const wanted = piece.subarray(0, Math.min(piece.length, left));
       left -= wanted.length;
       if (wanted.length > 0) yield wanted;
@@ -28,17 +29,23 @@ export async function* readFile(build: Build, file: BuildFile): AsyncGenerator<U
  * @param range offset and size, in bytes; the file has them
  * @throws as {@link readFile}
  */
-export async function* readFileRange(build: Build, file: BuildFile, range: BltePart): AsyncGenerator<Uint8Array> {
+export async function* readFileRange(
+  build: Build,
+  file: BuildFile,
+  range: BltePart,
+  signal?: AbortSignal,
+): AsyncGenerator<Uint8Array> {
   let { offset, size: left } = range;
   const parts = await build.lookUp(() => resolveParts(build, file));
   // Where one part ends and the next begins must be known.
-  if (parts.length > 1 && sizeOf(parts) === undefined) return yield* slicePieces(readFile(build, file), offset, left);
+  if (parts.length > 1 && sizeOf(parts) === undefined)
+    return yield* slicePieces(readFile(build, file, signal), offset, left);
   for (const part of parts) {
     const { size = Number.POSITIVE_INFINITY } = part;
     if (left > 0 && offset < size) {
       const wanted = { offset, size: Math.min(left, size - offset) };
       let got = 0;
-      for await (const piece of readContent(build, file, part, wanted)) {
+      for await (const piece of readContent(build, file, part, { range: wanted, signal })) {
         got += piece.length;
         yield piece;
       }
@@ -57,7 +64,7 @@ async function* readContent(
   build: Build,
   file: BuildFile,
   part: ResolvedPart,
-  range?: BltePart,
+  { range, signal }: { range?: BltePart; signal: AbortSignal | undefined },
 ): AsyncGenerator<Uint8Array> {
   const places = await build.lookUp(() => placesOf(build, file, part));
   // Each twice: what was held may have been given back before it was read, or the disk has spoilt it, and is fetched again then.
@@ -66,7 +73,7 @@ async function* readContent(
   let given = 0;
   for (const [i, place] of attempts.entries()) {
     try {
-      await build.objects.entries([place]);
+      await build.objects.entries([place], signal);
       const pieces = build.readEncoded(place, part.contentSize, range);
       for await (const piece of given === 0 ? pieces : behind(pieces, given, hash.copy().digest())) {
         if (range === undefined) hash.update(piece);

@@ -44,3 +44,27 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   await valueUnless(() => signal?.aborted === true, sleep(ms, undefined, { signal }));
   throwIfAborted(signal);
 }
+
+/**
+ * Waits for work that others may wait for as well: a signal ends the waiting, and the work goes on.
+ * @throws as throwIfAborted, as soon as the signal is aborted; as the work does
+ */
+export async function waitUnlessAborted<Result>(
+  work: Promise<Result>,
+  signal: AbortSignal | undefined,
+): Promise<Result> {
+  if (signal === undefined) return work;
+  let onAbort = (): void => {};
+  const ended = new Promise<void>((resolve) => {
+    onAbort = resolve;
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    // An error of work that nobody waits for any more is nobody's.
+    await Promise.race([work, ended]);
+    throwIfAborted(signal);
+    return await work;
+  } finally {
+    signal.removeEventListener('abort', onAbort);
+  }
+}

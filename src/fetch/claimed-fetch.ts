@@ -1,4 +1,5 @@
 import { pause } from '../core/breathe.ts';
+import { throwIfAborted } from '../core/errors.ts';
 import type { Claim } from '../store/claims.ts';
 import { covers, heldUntil } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
@@ -20,14 +21,15 @@ export class Waiting {
     this.#onWait = onWait;
   }
 
-  /** A moment until it is worth asking again. @throws E_ABORTED */
-  async moment(): Promise<void> {
+  /** A moment until it is worth asking again. @param signal of what waits, where that has one of its own @throws E_ABORTED */
+  async moment(signal = this.#signal): Promise<void> {
     this.#since ??= performance.now();
     if (!this.#told && performance.now() - this.#since > quietMs) {
       this.#told = true;
       this.#onWait?.();
     }
-    await pause(askAgainMs, this.#signal);
+    await pause(askAgainMs, signal);
+    throwIfAborted(this.#signal);
   }
 }
 

@@ -57,6 +57,8 @@ interface RangeFetch {
   onEntry?: ((job: PackedJob, index: number) => void) | undefined;
   /** Called inside each commit with what it adds. */
   onHeld?: OnHeld | undefined;
+  /** Ends it, beside the one of the network. */
+  signal?: AbortSignal | undefined;
 }
 
 /**
@@ -191,9 +193,10 @@ export class Fetcher {
 
   /**
    * Sees to it that entries are held: manifests, and files that are asked for by name.
+   * @param signal ends it, beside the one of the network
    * @throws E_OFFLINE, the error of the first that no host gave, E_ABORTED, E_STORE…
    */
-  async entries(places: readonly EntryPlace[]): Promise<void> {
+  async entries(places: readonly EntryPlace[], signal?: AbortSignal): Promise<void> {
     const missing = places.filter(lacks(this.store, places.length));
     const [first] = missing;
     if (first === undefined) return;
@@ -201,7 +204,7 @@ export class Fetcher {
     const [known] = missing.flatMap(({ ekey }) => this.#failureOf(ekey) ?? []);
     const asked = missing.filter(({ ekey }) => this.#failureOf(ekey) === undefined);
     this.network?.ask(asked.reduce((sum, { size }) => sum + size, 0));
-    const failures = await this.fetchPlanned({ kind: 'data', withKeys: true }, (whole) => {
+    const failures = await this.fetchPlanned({ kind: 'data', withKeys: true, signal }, (whole) => {
       const left = whole ? asked.filter((place) => !isHeld(this.store, place)) : asked;
       return entryJobs(this.store, left, { ...this.settings.planOptions, whole });
     });
@@ -244,7 +247,7 @@ export class Fetcher {
     try {
       const failures = await this.#transfer(fetch, claimed, jobs);
       while (claimed.putOff.length > 0) {
-        await this.#waiting.moment();
+        await this.#waiting.moment(fetch.signal);
         addAll(failures, await this.#transfer(fetch, claimed, claimed.putOff.splice(0)));
       }
       return failures;
@@ -257,6 +260,7 @@ export class Fetcher {
     const network = this.#demandNetwork('data', {});
     const { kind, withKeys, onEntry, onHeld } = fetch;
     const { hosts, attemptsPerHost, signal } = await network.cdn();
+    const signals = [signal, fetch.signal].filter((one) => one !== undefined);
     const failures = await transfer(claimed.take(this.#prepared(jobs)), {
       hosts,
       engine: await network.engine(),
@@ -264,7 +268,7 @@ export class Fetcher {
       attemptsPerHost: fetch.attemptsPerHost ?? attemptsPerHost,
       kind,
       withKeys,
-      signal,
+      signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
       onSpans: (path, spans) => this.#committer.add(path, spans, onHeld),
       onDone: (job, index) => {
         this.addEntry({ path: job.path, size: job.targets.size(index), loose: isLoose(job) }, onHeld);
@@ -317,7 +321,7 @@ export class Fetcher {
         await this.#smallObjects.add(async () => giveBackOwn(await this.object(name, size)));
         return store.file(objectPath(name));
       },
-      entries: (places) => this.entries(places),
+      entries: (places, signal) => this.entries(places, signal),
       open: (place) => {
         this.#demandHeld(place);
         return { file: store.file(objectPath(place.object)), offset: place.offset };

@@ -91,8 +91,8 @@ export function buildSource(build: Build, options: BuildSourceOptions): BuildSou
       // One that cannot be had must not keep the others back: each says so itself when it is read.
       await valueUnless(isUnavailable, build.objects.entries(places));
     },
-    read: ({ file }) => readFile(build, file),
-    readRange: ({ file }, offset, size) => readFileRange(build, file, { offset, size }),
+    read: ({ file }, signal) => readFile(build, file, signal),
+    readRange: ({ file }, offset, size, signal) => readFileRange(build, file, { offset, size }, signal),
     readsWhole: true,
     ...(hasEntry && { isHeld: ({ file }) => isHeld(build, file, hasEntry) }),
     forThreads: {

@@ -17,7 +17,7 @@ export function fileReader(
   const read = raw ? source.readRaw?.bind(source) : source.read.bind(source);
   if (read !== undefined) {
     return async function* (entry) {
-      for await (const piece of read(entry)) {
+      for await (const piece of read(entry, signal)) {
         await breathe(signal);
         yield piece;
       }
@@ -28,16 +28,23 @@ export function fileReader(
   });
 }
 
+/** A part of a file. */
+interface FilePart {
+  offset: number;
+  /** Undefined for the rest of the file. */
+  size: number | undefined;
+  /** Ends the waiting for bytes that have to be fetched. */
+  signal?: AbortSignal | undefined;
+}
+
 /**
- * The bytes of a file from `offset` on, `size` of them: from little more than what holds them where the source can, else along the file.
- * @param size undefined for the rest of the file
+ * The bytes of a part of a file: from little more than what holds them where the source can, else along the file.
  * @throws E_USAGE for a part that the file does not have, else as the source's `read`
  */
 export async function* readPart(
   source: Source,
   entry: SourceEntry,
-  offset: number,
-  size: number | undefined,
+  { offset, size, signal }: FilePart,
 ): AsyncGenerator<Uint8Array> {
   const end = size === undefined ? (entry.size ?? Number.POSITIVE_INFINITY) : offset + size;
   if (!(offset >= 0 && end >= offset && end <= (entry.size ?? Number.POSITIVE_INFINITY))) {
@@ -45,7 +52,7 @@ export async function* readPart(
       data: { name: entry.name },
     });
   }
-  if (offset === 0 && end === (entry.size ?? end)) yield* source.read(entry);
-  else if (source.readRange !== undefined) yield* source.readRange(entry, offset, end - offset);
-  else yield* slicePieces(source.read(entry), offset, end - offset);
+  if (offset === 0 && end === (entry.size ?? end)) yield* source.read(entry, signal);
+  else if (source.readRange !== undefined) yield* source.readRange(entry, offset, end - offset, signal);
+  else yield* slicePieces(source.read(entry, signal), offset, end - offset);
 }

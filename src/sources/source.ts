@@ -65,10 +65,13 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   get(name: string): Promise<Entry>;
   /** Fetches all that these files need, at once rather than one by one. A file that cannot be had says so when it is read. */
   prepare(entries: readonly Entry[]): Promise<void>;
-  /** The decoded bytes of a file, in pieces. An error after the last piece means that none may be kept. */
-  read(entry: Entry): AsyncIterable<Uint8Array>;
+  /**
+   * The decoded bytes of a file, in pieces. An error after the last piece means that none may be kept.
+   * @param signal ends the waiting for bytes that have to be fetched; whoever takes pieces stops by itself
+   */
+  read(entry: Entry, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** Part of a file, from little more than the bytes that hold it. Absent where files can only be read from their start. */
-  readRange?(entry: Entry, offset: number, size: number): AsyncIterable<Uint8Array>;
+  readRange?(entry: Entry, offset: number, size: number, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** True where a file that is read in many pieces is better read along: only all of it together is checked against what it must be. */
   readonly readsWhole?: boolean;
   /** The bytes of a file as they are stored, encrypted and compressed. Absent where the source cannot give them. */

@@ -22,7 +22,7 @@ export async function readHead(source: Source, entry: SourceEntry, most: number)
   const pieces: Uint8Array[] = [];
   let size = 0;
   const wanted = Math.min(most, entry.size ?? most);
-  const reading = entry.size === undefined ? source.read(entry) : readPart(source, entry, 0, wanted);
+  const reading = entry.size === undefined ? source.read(entry) : readPart(source, entry, { offset: 0, size: wanted });
   for await (const piece of reading) {
     pieces.push(piece.slice());
     size += piece.length;
