@@ -26,7 +26,12 @@ export default class Cat extends PakratCommand {
 
   async run(): Promise<void> {
     const { args, flags } = await this.parse(Cat);
-    const options = { ...this.notes(), raw: flags.raw, pak: pakOptions(flags) };
-    await this.withSession(flags, (session) => readFile(session, args.source, args.name, options, writeToStdout));
+    const options = { ...this.look(), raw: flags.raw, pak: pakOptions(flags) };
+    await this.withSession(flags, (session) =>
+      readFile(session, args.source, args.name, options, (piece) => {
+        this.beginOutput();
+        return writeToStdout(piece);
+      }),
+    );
   }
 }

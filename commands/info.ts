@@ -18,7 +18,7 @@ export default class Info extends PakratCommand {
 
   async run(): Promise<Record<string, unknown>> {
     const { args, flags } = await this.parse(Info);
-    const options = { ...this.notes(), pak: pakOptions(flags) };
+    const options = { ...this.look(), pak: pakOptions(flags) };
     const info = await this.withSession(flags, (session) => readInfo(session, args.source, options));
     this.log(renderInfo(info));
     return info;

@@ -49,7 +49,8 @@ export default class Ls extends PakratCommand {
     const recursive = flags.recursive || tree;
     const form = tree ? 'tree' : flags.long ? 'long' : process.stdout.isTTY && !flags['names-only'] ? 'sizes' : 'names';
     const namesOnly = form === 'names' && !this.jsonEnabled();
-    const options = { ...this.notes(), names, regex, recursive, held, namesOnly, pak: pakOptions(flags) };
+    const onBegin = (): void => this.beginOutput();
+    const options = { ...this.look(), names, regex, recursive, held, namesOnly, onBegin, pak: pakOptions(flags) };
     const missing = await this.withSession(flags, (session) =>
       listFiles(session, source, options, async (rows) => {
         if (this.jsonEnabled()) await writeJsonList(process.stdout, rows, listRow);

@@ -19,7 +19,7 @@ export default class Products extends StoreCommand {
 
   async run(): Promise<ProductRow[]> {
     const { argv, flags } = await this.parse(Products);
-    const options = { ...this.notes(), globs: argv as string[] };
+    const options = { ...this.look(), globs: argv as string[] };
     const report = await this.withSession(flags, (session) => listProducts(session, options));
     this.log(renderProducts(report, this.width));
     return report.products;

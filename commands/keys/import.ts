@@ -23,7 +23,7 @@ export default class KeysImport extends StoreCommand {
 
   async run(): Promise<KeyImport> {
     const { args, flags } = await this.parse(KeysImport);
-    const result = await this.withSession(flags, (session) => importKeys(session, args.file, this.notes()));
+    const result = await this.withSession(flags, (session) => importKeys(session, args.file, this.look()));
     this.log(`${result.read} keys read: ${result.added} new, ${result.changed} changed.`);
     return result;
   }

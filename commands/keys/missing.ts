@@ -24,7 +24,7 @@ export default class KeysMissing extends PakratCommand {
 
   async run(): Promise<MissingKey[]> {
     const { args, flags } = await this.parse(KeysMissing);
-    const options = { ...this.notes(), pak: pakOptions(flags) };
+    const options = { ...this.look(), pak: pakOptions(flags) };
     const keys = await this.withSession(flags, (session) => missingKeys(session, args.source, options));
     this.log(renderMissingKeys(keys, { width: this.width, verbose: flags.verbose }));
     return keys;

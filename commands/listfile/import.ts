@@ -20,7 +20,7 @@ export default class ListfileImport extends StoreCommand {
   async run(): Promise<ListfileChange> {
     const { args, flags } = await this.parse(ListfileImport);
     const list = args.file === '-' ? process.stdin : args.file;
-    const result = await this.withSession(flags, (session) => importListfile(session, list, this.notes()));
+    const result = await this.withSession(flags, (session) => importListfile(session, list, this.look()));
     const { rows, ids, added, changed } = result;
     const news = `${formatCount(added)} new, ${formatCount(changed)} changed`;
     this.log(`${formatCount(rows)} names imported (${news}), ${formatCount(ids)} ids have a name now`);

@@ -32,8 +32,6 @@ export interface ExtractOptions
   tar?: ((piece: Uint8Array) => Promise<void> | void) | undefined;
 }
 
-const fetchedEveryMs = 200;
-
 /**
  * Writes files of a source below a folder, or into a tar. A file that cannot be had is reported, and the others are written; nothing is
  * ever written outside of the folder.
@@ -76,7 +74,8 @@ export async function extract(session: Session, name: string, options: ExtractOp
     name,
     { signal, onProgress, pak, locale, readsAll },
     async ({ source: opened, fetcher }) => {
-      const source = fetcher?.network === undefined ? opened : tellingFetched(opened, fetcher.network, onFetched);
+      const { network } = fetcher ?? {};
+      const source = network === undefined ? opened : await tellingFetched(opened, network, onFetched);
       try {
         return await (tar === undefined ? extractFiles(source, work) : extractTar(source, work, tar));
       } catch (error) {
@@ -87,18 +86,15 @@ export async function extract(session: Session, name: string, options: ExtractOp
 }
 
 /** The source; it tells of what is fetched meanwhile, for a batch of files may take minutes on a slow line. */
-function tellingFetched(
+async function tellingFetched(
   source: Source,
-  { traffic }: Network,
+  network: Network,
   onFetched: (bytes: number, ofBytes: number) => void,
-): Source {
+): Promise<Source> {
+  const { tellingTraffic } = await import('../fetch/network.ts');
   return {
     ...source,
-    async prepare(entries) {
-      const { bytes, asked } = traffic;
-      const timer = setInterval(() => onFetched(traffic.bytes - bytes, traffic.asked - asked), fetchedEveryMs);
-      await source.prepare(entries).finally(() => clearInterval(timer));
-    },
+    prepare: (entries) => tellingTraffic(network, onFetched, () => source.prepare(entries)),
   };
 }
 

@@ -19,6 +19,8 @@ export interface ListOptions extends SourceOptions {
   held?: boolean | undefined;
   /** Tell of each row its name alone, which spares look-ups. */
   namesOnly?: boolean | undefined;
+  /** Called before the first row is given. */
+  onBegin?: (() => void) | undefined;
 }
 
 /** A row of a listing with what is known of it. */
@@ -48,6 +50,7 @@ export async function listFiles(
     let any = false;
     async function* counted(): AsyncGenerator<ListingRow> {
       for await (const batch of rows) {
+        if (!any) options.onBegin?.();
         any = true;
         // One by one: an array that is delegated to is waited for twice as often.
         for (const row of batch) yield options.held === true ? withHeld(row, source) : row;

@@ -17,12 +17,20 @@ export async function readFile(
   options: SourceOptions & { raw?: boolean | undefined },
   write: (piece: Uint8Array) => Promise<void> | void,
 ): Promise<void> {
-  await withSource(session, source, options, async ({ source: opened }) => {
+  const { onProgress, raw } = options;
+  await withSource(session, source, options, async ({ source: opened, fetcher }) => {
     const read = fileReader(opened, options);
     const entry = await getNamed(opened, name);
-    if (entry.note !== undefined) options.onProgress?.({ type: 'note', text: `${name}: ${entry.note}` });
-    for await (const piece of read(entry)) await write(piece);
-    if (options.raw === true || !(await opened.isUnsure?.(entry))) return;
-    options.onProgress?.({ type: 'note', text: `${name} may be wrong: nothing tells whether it was decrypted right` });
+    if (entry.note !== undefined) onProgress?.({ type: 'note', text: `${name}: ${entry.note}` });
+    const writeAll = async (): Promise<void> => {
+      for await (const piece of read(entry)) await write(piece);
+    };
+    const tell = (done: number, total: number): void => {
+      if (total > 0) onProgress?.({ type: 'bytes', phase: 'data', done: Math.min(done, total), total });
+    };
+    if (fetcher?.network === undefined) await writeAll();
+    else await (await import('../fetch/network.ts')).tellingTraffic(fetcher.network, tell, writeAll);
+    if (raw === true || !(await opened.isUnsure?.(entry))) return;
+    onProgress?.({ type: 'note', text: `${name} may be wrong: nothing tells whether it was decrypted right` });
   });
 }

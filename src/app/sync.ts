@@ -75,6 +75,5 @@ async function inWritableStore<Result>(
 
 function find(session: Session, name: string, options: SyncOptions): Promise<ResolvedBuild> {
   const { signal, cdnConfig, onProgress } = options;
-  onProgress?.({ type: 'step', step: 'version service', bytes: 0 });
   return session.resolve(name, { signal, onProgress, fresh: true, cdnConfig });
 }

@@ -320,10 +320,20 @@ export class Build {
   }
 
   async #openRoot(): Promise<Root> {
-    const { config } = this;
-    const { folders, onStep, onNote } = this.#place;
+    const { onStep } = this.#place;
     onStep?.('root');
-    const opened = await openRoot({
+    try {
+      this.#openedRoot = this.#keep(await this.#readRoot());
+      return this.#openedRoot;
+    } finally {
+      onStep?.(undefined);
+    }
+  }
+
+  async #readRoot(): Promise<Root> {
+    const { config } = this;
+    const { folders, onNote } = this.#place;
+    return openRoot({
       folders,
       config,
       file: config.root && (await optional(this.manifest(config.root), { onNote })),
@@ -336,7 +346,5 @@ export class Build {
       install: () => this.install(),
       keys: this.keys,
     });
-    this.#openedRoot = this.#keep(opened);
-    return opened;
   }
 }

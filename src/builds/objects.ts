@@ -179,8 +179,8 @@ export interface BuildPlace {
   mayLackEncoding?: boolean | undefined;
   /** The threads that may be used while it is opened. */
   threads?: ThreadUse | undefined;
-  /** Called with what happens, in words: `1000 archive indices`, `encoding`. */
-  onStep?: ((step: string) => void) | undefined;
+  /** Called with what happens, in words: `1000 archive indices`, `encoding`; with undefined when it is over, and nothing follows. */
+  onStep?: ((step: string | undefined) => void) | undefined;
   /** Called with remarks for a person: parts of the build that it is read without; with a code where it is this disk that has one damaged. */
   onNote?: ((text: string, code?: ErrorCode) => void) | undefined;
 }

@@ -24,6 +24,8 @@ import { printableBlock } from './terminal/text.ts';
 
 /** Work that was interrupted has this long to end by itself: then the process ends where it stands. */
 const graceMs = 1400;
+/** What is done within this time needs no bar. */
+const momentMs = 1000;
 
 /**
  * A command of pakrat. It has --json and the global flags, of which help shows those that it uses. It prints errors for people or for
@@ -40,6 +42,8 @@ export abstract class CliCommand extends Command {
   #isSignalUsed = false;
   #quiet = false;
   #progress: { show: OnProgress; end: () => void } | undefined;
+  #barAfterMs = 0;
+  #isOutputBegun = false;
   /** The code of the first part that is damaged on this disk, without which the work went on. */
   #lacking: ErrorCode | undefined;
 
@@ -87,9 +91,11 @@ export abstract class CliCommand extends Command {
 
   #show(event: Parameters<OnProgress>[0]): void {
     if (event.type === 'note' && event.code !== undefined) this.#noteLack(event.text, event.code);
+    if (event.type !== 'note' && this.#isOutputBegun) return;
     if (this.#progress === undefined) {
       const isTty = canRedraw(process.stderr, process.env);
-      const bar = createProgress({ stream: process.stderr, isTty, quiet: this.#quiet });
+      const [quiet, afterMs] = [this.#quiet, this.#barAfterMs];
+      const bar = createProgress({ stream: process.stderr, isTty, quiet, afterMs });
       this.#progress = { show: showProgress(bar), end: () => bar.end() };
     }
     this.#progress.show(event);
@@ -107,14 +113,16 @@ export abstract class CliCommand extends Command {
     this.#progress = undefined;
   }
 
-  /** For work whose output is what a person waits for: the signal, and notes alone. */
-  protected notes(): Required<WorkOptions> & { signal: AbortSignal } {
-    const onProgress: OnProgress = (event) => {
-      if (event.type !== 'note') return;
-      this.note(noteLine(event.text));
-      if (event.code !== undefined) this.#noteLack(event.text, event.code);
-    };
-    return { signal: this.signal, onProgress };
+  /** For work that is done in a moment, as a rule, and whose output is what a person waits for: as {@link work}, with a bar only where it takes longer. */
+  protected look(): Required<WorkOptions> & { signal: AbortSignal } {
+    this.#barAfterMs = momentMs;
+    return this.work();
+  }
+
+  /** Takes the bar away for good: what is written as it comes would be drawn over. */
+  protected beginOutput(): void {
+    this.#isOutputBegun = true;
+    this.endProgress();
   }
 
   /** Aborted by the first Ctrl-C (SIGTERM, SIGHUP), with E_ABORTED as its reason; a second one ends the process at once. */

@@ -13,7 +13,7 @@ export const productArgs = {
 /** The commands that show a table of a version service: they differ in the endpoint alone. */
 export abstract class ProductCommand extends StoreCommand {
   protected async show(product: string, flags: GlobalFlags, endpoint: 'versions' | 'cdns'): Promise<ProductTable> {
-    const report = await this.withSession(flags, (session) => askVersions(session, product, endpoint, this.notes()));
+    const report = await this.withSession(flags, (session) => askVersions(session, product, endpoint, this.look()));
     const { table, columns } = report;
     this.log(`${endpoint} of ${product}, seqn ${table.seqn ?? 'none'}, ${saidBy(report)}\n`);
     this.log(renderAnswer(columns, table.rows));

@@ -54,6 +54,22 @@ export interface NetworkOptions {
 /** Memory for the bodies of small objects that are on their way. */
 const bodyBytes = 256 * 1024 * 1024;
 
+const toldEveryMs = 200;
+
+/**
+ * Does work that fetches entries, and tells now and then what came of those that it asked for.
+ * @param tell called with the bytes that came since, and with those that were asked for
+ */
+export async function tellingTraffic<Result>(
+  { traffic }: Network,
+  tell: (bytes: number, ofBytes: number) => void,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  const { bytes, asked } = traffic;
+  const timer = setInterval(() => tell(traffic.bytes - bytes, traffic.asked - asked), toldEveryMs);
+  return work().finally(() => clearInterval(timer));
+}
+
 /** A network over some hosts. Nothing is asked, started or loaded before it is needed. Needs `close`. */
 export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, options: NetworkOptions): Network {
   const { bytesPerSecond, attemptsPerHost } = options;

@@ -5,6 +5,7 @@ import type { Fetcher } from '../fetch/fetcher.ts';
 import type { Network } from '../fetch/network.ts';
 import type { Plan } from '../fetch/plan/plan.ts';
 import type { Selection } from '../fetch/plan/selection.ts';
+import { StepProgress } from '../fetch/step-progress.ts';
 import type { PatchOptions } from './patches/patch-plan.ts';
 import { syncBuild } from './sync-build.ts';
 import { incomplete, interrupted } from './sync-errors.ts';
@@ -18,27 +19,25 @@ export class SyncProgress {
   hasData = false;
   readonly #network: Network | undefined;
   readonly #onProgress: OnProgress;
-  readonly #timer: NodeJS.Timeout;
+  readonly #steps: StepProgress;
+  #timer: NodeJS.Timeout | undefined;
   /** Entries that are held now, of those that are wanted. */
   readonly #files = { done: 0, total: 0 };
-  #step: string | undefined;
   #total = 0;
   /** Bytes that were held before. */
   #held = 0;
-  /** Bytes that came before this step, or before the data. */
+  /** Bytes that came before the data. */
   #before = 0;
 
   constructor(network: Network | undefined, onProgress: OnProgress) {
     this.#network = network;
     this.#onProgress = onProgress;
-    this.#timer = setInterval(() => this.#tell(), everyMs);
+    this.#steps = new StepProgress(network, onProgress);
   }
 
-  /** Begins a step. */
-  readonly onStep = (step: string): void => {
-    this.#step = step;
-    this.#before = this.#network?.traffic.bytes ?? 0;
-    this.#tell();
+  /** Begins a step. What comes between two of them is told as part of the first. */
+  readonly onStep = (step: string | undefined): void => {
+    if (step !== undefined) this.#steps.onStep(step);
   };
 
   /** Takes the plan: its data comes next. */
@@ -48,7 +47,12 @@ export class SyncProgress {
     this.#total = held.bytes + rangeBytes;
     this.#files.done = held.entries;
     this.#files.total = wanted.entries;
-    this.onStep('data');
+    this.#before = this.#network?.traffic.bytes ?? 0;
+    this.#steps.onStep(this.hasData ? undefined : 'data');
+    if (this.hasData) {
+      this.#tell();
+      this.#timer = setInterval(() => this.#tell(), everyMs);
+    }
     this.#onProgress({ type: 'host', hosts: this.#network?.hosts.shown ?? [] });
   };
 
@@ -71,16 +75,13 @@ export class SyncProgress {
 
   #tell(): void {
     const bytes = (this.#network?.traffic.bytes ?? 0) - this.#before;
-    if (this.hasData) {
-      const done = Math.min(this.#held + bytes, this.#total);
-      this.#onProgress({ type: 'bytes', phase: 'data', done, total: this.#total, files: { ...this.#files } });
-    } else if (this.#step !== undefined) {
-      this.#onProgress({ type: 'step', step: this.#step, bytes });
-    }
+    const done = Math.min(this.#held + bytes, this.#total);
+    this.#onProgress({ type: 'bytes', phase: 'data', done, total: this.#total, files: { ...this.#files } });
   }
 
   /** Tells how far the data came, which may have been faster than the clock. */
   end(): void {
+    this.#steps.end();
     clearInterval(this.#timer);
     if (this.hasData) this.#tell();
   }

@@ -1,6 +1,7 @@
+import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { importListfile as importInto, type ListfileChange } from '../../builds/listfile/listfile-import.ts';
-import type { WorkOptions } from '../../core/progress.ts';
+import type { OnProgress, WorkOptions } from '../../core/progress.ts';
 import { givenPieces, isPipe } from '../../files/given/given-file.ts';
 import { reading } from '../../files/read-at.ts';
 import type { Session } from '../session/session.ts';
@@ -9,6 +10,8 @@ import { tellBadLines } from '../session/tell-names.ts';
 export type { ListfileChange } from '../../builds/listfile/listfile-import.ts';
 
 const pieceBytes = 1 << 20;
+/** What is done with a list that was read. */
+export const sorting = 'sorting names';
 
 /**
  * Takes names of files into the store: `id;name` lines, or plain names. A new name of an id takes the place of the old; other names stay.
@@ -24,9 +27,25 @@ export async function importListfile(
   const { layout } = await session.store({ create: true });
   const { threads, workerUrl } = session.options;
   const pieces = typeof list === 'string' ? piecesOf(list) : list;
-  const change = await importInto(layout, pieces, { signal, threads, workerUrl });
+  const size = (typeof list === 'string' && statSync(list, { throwIfNoEntry: false })?.size) || 0;
+  const onRead = (): void => onProgress?.({ type: 'step', step: sorting, bytes: 0 });
+  const change = await importInto(layout, counted(pieces, size, onProgress), { signal, threads, workerUrl, onRead });
   tellBadLines(change, onProgress);
   return change;
+}
+
+/** The pieces; it tells how many bytes they have so far, of all (0: nobody knows). */
+async function* counted(
+  pieces: AsyncIterable<Uint8Array>,
+  total: number,
+  onProgress: OnProgress | undefined,
+): AsyncGenerator<Uint8Array> {
+  let done = 0;
+  for await (const piece of pieces) {
+    yield piece;
+    done += piece.length;
+    onProgress?.({ type: 'bytes', phase: 'names', done, total });
+  }
 }
 
 /** A file, which may be a pipe, in pieces that each hold until the next is asked for: memory for each would wait to be collected. One is read ahead. */

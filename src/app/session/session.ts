@@ -12,6 +12,7 @@ import { isNotFound, PakratError, valueUnless } from '../../core/errors.ts';
 import { noting, type OnProgress, type WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Network, NetworkOptions } from '../../fetch/network.ts';
+import { StepProgress } from '../../fetch/step-progress.ts';
 import { fittingJobs } from '../../files/open-files.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { ConnectedBuild, OpenedBuild } from '../../keep/build-opener.ts';
@@ -177,9 +178,9 @@ export class Session {
     const { signal, onProgress } = options;
     const onProblem = (problem: string | undefined): void => onProgress?.({ type: 'host', hosts: [], problem });
     const { versionServiceMs: timeoutMs } = settings.network;
-    const online = { services, http, channels, timeoutMs, signal, onProblem };
-    const note = noting(onProgress);
-    return { ledger, online: offline ? undefined : online, region, note };
+    const onAsk = (): void => onProgress?.({ type: 'step', step: 'version service', bytes: 0 });
+    const online = { services, http, channels, timeoutMs, signal, onAsk, onProblem };
+    return { ledger, online: offline ? undefined : online, region, note: noting(onProgress) };
   }
 
   async #openChannels(): Promise<Channels> {
@@ -331,10 +332,10 @@ export class Session {
   ): Promise<OpenedBuild> {
     const { offline = false, isKnown, signal, onProgress } = options;
     const network = offline ? undefined : await this.openNetwork(identity, { signal, onProgress });
+    const { onStep, end } = new StepProgress(network, onProgress);
     try {
-      const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: network?.traffic.bytes ?? 0 });
-      const onNote = noting(onProgress);
-      const { build, fetcher, close } = await this.openBuild(identity, network, { onStep, onNote, isKnown });
+      const opening = this.openBuild(identity, network, { onStep, onNote: noting(onProgress), isKnown });
+      const { build, fetcher, close } = await opening.finally(end);
       const closeAll = async (): Promise<void> => {
         // Transfers end before what they brought is committed.
         await network?.close();

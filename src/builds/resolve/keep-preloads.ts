@@ -10,6 +10,6 @@ export async function keepPreloads(context: ResolveContext, product: string): Pr
   const { ledger, online } = context;
   const [last] = ledger.answers(product, 'versions');
   if (online === undefined || last === undefined) return;
-  const quiet = { ...context, online: { ...online, services: [last.service], onProblem: undefined } };
+  const quiet = { ...context, online: { ...online, services: [last.service], onAsk: undefined, onProblem: undefined } };
   await valueUnless((error) => !isOurTrouble(error), productAnswer(quiet, product, 'bgdl'));
 }

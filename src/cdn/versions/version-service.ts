@@ -18,6 +18,8 @@ export interface VersionServices {
   /** Milliseconds that one service has for its answer. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
+  /** Called before they are asked. */
+  onAsk?: (() => void) | undefined;
   /** Told which service failed and what is done next, and undefined when one has answered. */
   onProblem?: ((problem: string | undefined) => void) | undefined;
 }
@@ -76,6 +78,7 @@ const mostPatience = 4;
 export async function askVersionService(question: VersionQuestion): Promise<VersionAnswer> {
   if (question.endpoint !== 'summary') checkProduct(question.product);
   const { services, isAiling = () => false } = question;
+  question.onAsk?.();
   const lastRound = performance.now() + mostPatience * question.timeoutMs;
   const ordered = [...services].sort((a, b) => Number(isAiling(a)) - Number(isAiling(b)));
   for (let round = 1; ; round++) {

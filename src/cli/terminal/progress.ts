@@ -74,6 +74,8 @@ interface ProgressOptions {
   isTty: boolean;
   /** Shows nothing at all. */
   quiet: boolean;
+  /** Milliseconds before the bar is drawn for the first time. */
+  afterMs?: number | undefined;
   /** Milliseconds of a monotonic clock; for tests. */
   now?: () => number;
 }
@@ -89,10 +91,10 @@ const clearLine = '\r\x1b[K';
 /** Shows progress: a bar redrawn at most ten times a second on a terminal, a line every ten seconds elsewhere. */
 export function createProgress(options: ProgressOptions): Progress {
   if (options.quiet) return { update() {}, note() {}, end() {} };
-  const { stream, isTty, now = () => performance.now() } = options;
+  const { stream, isTty, afterMs = 0, now = () => performance.now() } = options;
   const meter = rateMeter();
   let state: ProgressState | undefined;
-  let drawnAt = isTty ? Number.NEGATIVE_INFINITY : now();
+  let drawnAt = now() + (isTty ? afterMs - barEveryMs : 0);
   let barShown = false;
   const draw = (): void => {
     if (state === undefined) return;

@@ -1,5 +1,6 @@
 import {
   type ListfileChange,
+  type ListfileOptions,
   lockListfile,
   openWhole,
   replaceListfile,
@@ -9,7 +10,6 @@ import type { Validators } from '../../cdn/transport/fetch-document.ts';
 import type { HttpGetter } from '../../cdn/transport/http.ts';
 import { redactUrl } from '../../cdn/transport/http-head.ts';
 import type { Store } from '../../store/store.ts';
-import type { ThreadUse } from '../../threads/thread-pool.ts';
 import { fetchList, type ListOptions } from './fetch-list.ts';
 
 const maxSize = 4 * 1024 ** 3;
@@ -41,7 +41,7 @@ export async function updateListfile(
   store: Store,
   http: HttpGetter,
   url: string,
-  { threads, workerUrl, ...options }: ListOptions & ThreadUse,
+  { threads, workerUrl, onRead, ...options }: ListOptions & ListfileOptions,
 ): Promise<ListfileUpdate> {
   const { layout, ledger } = store;
   const release = lockListfile(layout);
@@ -49,7 +49,7 @@ export async function updateListfile(
     const shown = redactUrl(url);
     const known = await knownList(store, shown);
     const take = (pieces: AsyncIterable<Uint8Array>): Promise<ListfileChange> =>
-      replaceListfile(layout, pieces, { url: shown, signal: options.signal, threads, workerUrl });
+      replaceListfile(layout, pieces, { url: shown, signal: options.signal, threads, workerUrl, onRead });
     const list = { ...options, url, name: 'listfile' as const, maxSize, known, take };
     const { bytes, taken, validators } = await fetchList(store, http, list);
     if (taken === undefined) {

@@ -12,13 +12,14 @@ const MiB = 1024 * 1024;
 const erase = '\x1b[K';
 
 /** Progress with a clock in our hands, and what it wrote. */
-function watched(options: { isTty?: boolean; quiet?: boolean; columns?: number } = {}) {
+function watched(options: { isTty?: boolean; quiet?: boolean; columns?: number; afterMs?: number } = {}) {
   const written: string[] = [];
   const clock = { ms: 1000 };
   const progress = createProgress({
     stream: { write: (text: string) => written.push(text), columns: options.columns ?? 120 },
     isTty: options.isTty ?? true,
     quiet: options.quiet ?? false,
+    afterMs: options.afterMs,
     now: () => clock.ms,
   });
   return { written, clock, progress };
@@ -93,6 +94,19 @@ describe('on a terminal', () => {
     for (const text of written) expect(text.replace('\r', '').replace(erase, '').length).toBeLessThan(columns);
     expect(written[1]).toContain('50 %');
     if (columns >= 60) expect(written[1]).toContain('[=====');
+  });
+
+  test('what is done in a moment needs no bar, and its notes come at once', () => {
+    const { written, clock, progress } = watched({ afterMs: 1000 });
+    progress.update(state(1));
+    clock.ms += 900;
+    progress.update(state(2));
+    progress.note('a note');
+    expect(written).toEqual(['a note\n']);
+    clock.ms += 100;
+    progress.update(state(3));
+    progress.end();
+    expect(written[1]).toContain('3 %');
   });
 
   test('a note stands above the bar, and the end leaves a free line', () => {
