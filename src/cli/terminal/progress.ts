@@ -12,6 +12,8 @@ export interface ProgressState {
   done: number;
   total: number;
   files?: { done: number; total: number } | undefined;
+  /** Of a phase without bytes: what its name says, builds or names, done and in all. */
+  entries?: { done: number; total: number } | undefined;
   /** Hosts that are being asked now. */
   hosts?: readonly string[] | undefined;
   /** Trouble with one of them: it is shown in place of the hosts, and before the amounts. */
@@ -44,15 +46,15 @@ export function showProgress(progress: Progress): OnProgress {
     else state = stateOf(event);
     if (state === undefined) return;
     // Written out: there may be an event for each of a million files, and a spread costs more than all else.
-    const { phase, done, total, files } = state;
-    progress.update({ build, phase, done, total, files, hosts: phase === 'data' ? hosts : [], problem });
+    const { phase, done, total, files, entries } = state;
+    progress.update({ build, phase, done, total, files, entries, hosts: phase === 'data' ? hosts : [], problem });
   };
 }
 
 function stateOf(event: Exclude<ProgressEvent, { type: 'note' | 'host' | 'build' }>): ProgressState {
   if (event.type === 'step') return { phase: event.step, done: event.bytes, total: 0 };
   if (event.type === 'bytes') return event;
-  return { phase: event.phase, done: 0, total: 0, files: { done: event.done, total: event.total } };
+  return { phase: event.phase, done: 0, total: 0, entries: { done: event.done, total: event.total } };
 }
 
 /** A remark as it stands on a line of its own. */
@@ -161,7 +163,7 @@ function rateMeter(): { add(state: ProgressState, at: number): void; rate(at: nu
 
 /** One line about a state. With a bar, parts that do not fit the width are left out, hosts first; without room for one, the amounts are. */
 function progressLine(state: ProgressState, rate: number, width: number): string {
-  const { build, phase, done, total, files, hosts = [], problem } = state;
+  const { build, phase, done, total, files, entries, hosts = [], problem } = state;
   const isMoving = total > 0 || done > 0;
   const share = total > 0 ? Math.min(1, done / total) : 0;
   const percent = total > 0 ? [`${Math.floor(share * 100)} %`.padStart(5)] : [];
@@ -176,6 +178,7 @@ function progressLine(state: ProgressState, rate: number, width: number): string
     ...head,
     ...(isMoving ? [amounts, ...speed] : []),
     ...(files === undefined ? [] : [filesText(files)]),
+    ...(entries === undefined ? [] : [countText(entries)]),
     ...(hosts.length === 0 || problem !== undefined ? [] : [hosts.map(printable).join(' ')]),
   ];
   const room = (): number => width - textWidth(parts.join('  ')) - 4;
@@ -192,6 +195,10 @@ function progressLine(state: ProgressState, rate: number, width: number): string
 /** In all it is 0 as long as nobody has counted. */
 function filesText({ done, total }: { done: number; total: number }): string {
   return total === 0 ? plural(done, 'file', 'files') : `${formatCount(done)} of ${plural(total, 'file', 'files')}`;
+}
+
+function countText({ done, total }: { done: number; total: number }): string {
+  return total === 0 ? formatCount(done) : `${formatCount(done)} of ${formatCount(total)}`;
 }
 
 function bar(share: number, width: number): string {

@@ -196,7 +196,7 @@ test('events become what is shown: hosts stand beside the data, a step has bytes
   clock.ms += 1000;
   show({ type: 'bytes', phase: 'verify', done: MiB, total: 2 * MiB });
   clock.ms += 1000;
-  show({ type: 'entry', phase: 'compare', done: 5, total: 1000 });
+  show({ type: 'entry', phase: 'builds', done: 5, total: 1000 });
   const shown = written.map((text) => text.replace(/^\r/, '').replace(erase, ''));
   progress.end();
   expect(shown[0]).toMatch(/^configs {2}2\.0 KiB {2}/);
@@ -204,7 +204,7 @@ test('events become what is shown: hosts stand beside the data, a step has bytes
     /^data .* 1\.0 MiB of 4\.0 MiB {2}1\.0 MiB\/s {2}3\.0 s left {2}3 of 9 files {2}us\.cdn\.test$/,
   );
   expect(shown[3]).toMatch(/^verify .* 1\.0 MiB of 2\.0 MiB {2}0 B\/s$/);
-  expect(shown[4]).toBe('compare  5 of 1,000 files');
+  expect(shown[4]).toBe('builds  5 of 1,000');
 });
 
 test('of several builds the one that is worked on stands in front, and its rate is its own', () => {
