@@ -19,6 +19,7 @@ import {
   type DamagedEntry,
   indexedEntries,
   noFile,
+  readThrough,
   uncheckedArchive,
   unclaimable,
   unreadable,
@@ -31,6 +32,8 @@ export interface Finding {
   /** The entries that they are of. Default: one. */
   entries?: number;
   problem?: VerifyProblem | undefined;
+  /** It could not be read, so that nothing is known of its bytes: it stays as it is. */
+  unread?: boolean;
   /** The damage that can be taken out of the store, and mended. */
   damage?: Damage | undefined;
   /** Entries of an archive that are wrong, each of which is a problem and damage. */
@@ -47,6 +50,8 @@ export interface StoreCheck {
   strays: readonly string[];
   /** Look at derived files, too, which belong to no build alone. */
   derived: boolean;
+  /** An object that the disk does not give is not taken for damaged: another time the disk may give it, and no host might. */
+  keepsUnread: boolean;
   /** Bytes that are held of the objects: so much is there for threads. Default: none, and threads only where they are asked for. */
   heldBytes?: number | undefined;
   /** Threads to hash in. */
@@ -167,12 +172,12 @@ function claimFinding(path: string, message: string, spans?: readonly Span[]): F
   return { problem: { name: path, code: 'E_INTEGRITY', message }, damage };
 }
 
-async function* checkSmall({ store, objects }: StoreCheck): AsyncGenerator<Finding> {
+async function* checkSmall({ store, objects, keepsUnread }: StoreCheck): AsyncGenerator<Finding> {
   for (const object of objects) {
     const { path, name, form, size, complete } = object;
     if (!complete || (form !== 'small' && form !== 'patch')) continue;
     const isPlainIndex = name.suffix === '.index' && store.objectKeys.keyOf(path) === undefined;
-    yield checkWhole(object, size, () => {
+    yield checkWhole(object, { bytes: size, keepsUnread }, () => {
       if (isPlainIndex) {
         checkIndex(store.file(path), size, name.hash);
         return;
@@ -201,14 +206,18 @@ function wrongSize(size: number): PakratError {
 }
 
 /** Runs a check of a whole object. What may not be read may be right: it is told, and passed over. */
-async function checkWhole(object: KnownObject, bytes: number, check: () => Promise<void> | void): Promise<Finding> {
+async function checkWhole(
+  object: KnownObject,
+  { bytes, keepsUnread }: { bytes: number; keepsUnread: boolean },
+  check: () => Promise<void> | void,
+): Promise<Finding> {
   try {
     await check();
     return { bytes };
   } catch (error) {
     const { path } = object;
-    const isLost = isFileLost(error);
-    if (isSystemError(error) && !isLost) return { problem: unreadable(path, error) };
+    const isLost = keepsUnread ? isNoFile(error) : isFileLost(error);
+    if (isSystemError(error) && !isLost) return { problem: unreadable(path, error), unread: true };
     if (!isLost && isOurTrouble(error)) throw error;
     const { code, message } = faultOf(path, error);
     return { bytes, problem: { name: path, code, message }, damage: { kind: 'object', object } };
@@ -232,7 +241,7 @@ async function* checkArchives(
     const entries = indexedEntries(store, object.name);
     if (entries === undefined) {
       if (spans.length === 0) continue;
-      if (fs.existsSync(store.file(object.path))) yield { unchecked: uncheckedArchive(object.path, spans) };
+      if (fs.existsSync(store.file(object.path))) yield { unchecked: uncheckedArchive(store, object.path, spans) };
       else if (isClaimed(store, object)) yield claimFinding(object.path, 'its file is gone');
       continue;
     }
@@ -242,7 +251,7 @@ async function* checkArchives(
       yield* checkArchive(store, object, { spans, entries, buffer: buffer(), signal });
     } catch (error) {
       if (!isSystemError(error)) throw error;
-      if (isClaimed(store, object)) yield { problem: unreadable(object.path, error) };
+      if (isClaimed(store, object)) yield { problem: unreadable(object.path, error), unread: true };
     }
   }
 }
@@ -302,7 +311,10 @@ function checkAllDerived({ store, derived, signal }: StoreCheck): AsyncIterable<
 }
 
 /** A loose object is one entry. One that is not whole yet is checked when the next sync goes on with it. */
-async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: () => HashBuffer): AsyncGenerator<Finding> {
+async function* checkLoose(
+  { store, objects, keepsUnread, signal }: StoreCheck,
+  buffer: () => HashBuffer,
+): AsyncGenerator<Finding> {
   for (const object of objects) {
     const { path, name, form, size, complete, lost } = object;
     if (lost || (form !== 'loose' && form !== 'patch')) continue;
@@ -311,18 +323,26 @@ async function* checkLoose({ store, objects, signal }: StoreCheck, buffer: () =>
       continue;
     }
     if (form === 'patch') continue;
-    yield checkWhole(object, size, async () => {
+    yield checkWhole(object, { bytes: size, keepsUnread }, async () => {
       const file = store.file(path);
       if (fs.statSync(file).size !== size) throw wrongSize(size);
       const entry: ArchiveEntry = { ekey: name.hash, offset: 0, size, raw: false };
-      const checks = checkHeldEntries(() => file, [entry], {
-        spans: [{ start: 0, end: size }],
-        decrypt: decrypter(store, path),
-        buffer: buffer(),
-        signal,
+      const check = async (): Promise<void> => {
+        const checks = checkHeldEntries(() => file, [entry], {
+          spans: [{ start: 0, end: size }],
+          decrypt: decrypter(store, path),
+          buffer: buffer(),
+          signal,
+        });
+        for await (const { damages } of checks)
+          for (const { message } of damages) throw new PakratError('E_INTEGRITY', message);
+      };
+      await check().catch((error: unknown) => {
+        if (!isPakratError(error) || error.code !== 'E_INTEGRITY') throw error;
+        // A disk that did not give it may give it now, or say that it does not.
+        readThrough(file, size);
+        return check();
       });
-      for await (const { damages } of checks)
-        for (const { message } of damages) throw new PakratError('E_INTEGRITY', message);
     });
   }
 }

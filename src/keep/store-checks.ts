@@ -3,7 +3,7 @@ import { toHex } from '../core/bytes.ts';
 import { codeOf, isDamage, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { repeatable } from '../core/reader.ts';
-import { openPlain, ReadAhead } from '../files/read-at.ts';
+import { openPlain, ReadAhead, withReads } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { entriesByOffset, rowsByOffset } from '../formats/indices/rows-by-offset.ts';
 import type { ObjectName } from '../store/layout.ts';
@@ -164,6 +164,15 @@ function openIfThere(find: () => string): number | undefined {
   return opened === undefined && find() !== file ? openIfThere(find) : opened?.fd;
 }
 
+const pieceBytes = 1 << 20;
+
+/** Reads all of a file, to see whether the disk gives it. @throws errors of the system as they come */
+export function readThrough(file: string, size: number): void {
+  withReads(file, (read) => {
+    for (let at = 0; at < size; at += pieceBytes) read(at, Math.min(pieceBytes, size - at));
+  });
+}
+
 /** The problem of an object that is not there. */
 export function noFile(error: unknown): PakratError {
   const problem = codeOf(error) === 'EISDIR' ? 'what lies where its file belongs is none' : 'its file is gone';
@@ -175,9 +184,10 @@ export function unreadable(path: string, error: unknown): VerifyProblem {
   return { name: path, code: 'E_STORE', message: `it cannot be read: ${messageOf(error)}` };
 }
 
-/** An archive whose index is not there: nothing tells what lies in it. */
-export function uncheckedArchive(path: string, spans: readonly Span[]): UncheckedObject {
+/** An archive whose index is not there, or not to be read: nothing tells what lies in it. */
+export function uncheckedArchive({ ledger }: Store, path: string, spans: readonly Span[]): UncheckedObject {
   const bytes = spanBytes(spans);
   const what = `${plural(spans.length, 'span', 'spans')} (${formatBytes(bytes)})`;
-  return { name: path, bytes, message: `${what} could not be checked: its index is not held` };
+  const why = ledger.completeSize(`${path}.index`) === undefined ? 'is not held' : 'cannot be read';
+  return { name: path, bytes, message: `${what} could not be checked: its index ${why}` };
 }

@@ -24,6 +24,8 @@ export class VerifyRun {
   readonly unchecked = new Map<string, UncheckedObject>();
   /** Paths of whole objects that were asked for, and that no host has. */
   readonly nowhere = new Set<string>();
+  /** Objects that could not be read, and stay as they are. */
+  unread = 0;
   /** Paths of objects that turned out to be none. */
   readonly withdrawn = new Set<string>();
   readonly #problems = problemRows(this.result.bad);
@@ -42,12 +44,13 @@ export class VerifyRun {
   async take(findings: AsyncIterable<Finding>): Promise<void> {
     const { checked } = this.result;
     try {
-      for await (const { bytes, entries = 1, problem, damage, damaged, unchecked } of findings) {
+      for await (const { bytes, entries = 1, problem, unread, damage, damaged, unchecked } of findings) {
         if (bytes !== undefined) {
           checked.entries += entries;
           checked.bytes += bytes;
         }
         if (problem !== undefined) this.tell(problem);
+        if (unread === true) this.unread += 1;
         if (damage !== undefined) this.#forget(damage, problem !== undefined);
         if (damaged !== undefined) this.#takeEntries(damaged.object, damaged.entries);
         else this.#forgetEntries();

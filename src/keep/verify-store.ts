@@ -47,7 +47,7 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
   adoptOwnObjects(store, builds);
   const what = whatToCheck(store, build);
   const total = heldBytes(store, what.objects);
-  const check = { ...what, heldBytes: total, use, signal };
+  const check = { ...what, heldBytes: total, keepsUnread: !repair, use, signal };
   const run = new VerifyRun(store, signal, (bytes) => onProgress?.('verify', bytes, total));
   await run.take(checkStore(check));
   if (repair) {
@@ -76,9 +76,12 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
   }
   const unchecked = [...run.unchecked.values(), ...lackingOnes(check, builds, run), ...lost.missing];
   if (unchecked.length > 0) result.unchecked = unchecked;
-  if (store.writable && countRows(result.bad) > result.repaired)
+  if (run.unread > 0)
+    onNote?.('what cannot be read is kept: see to the disk, or verify with --repair to fetch it again');
+  if (store.writable && countRows(result.bad) - run.unread > result.repaired)
     onNote?.('what is damaged is not held any more; sync again to fetch it');
-  else if (unchecked.length > 0) onNote?.('sync again, or verify with --repair, to fetch what lacks');
+  else if (unchecked.length > 0 && run.unread === 0)
+    onNote?.('sync again, or verify with --repair, to fetch what lacks');
   return result;
 }
 
@@ -103,7 +106,7 @@ function isLostSmall({ lost, form }: KnownObject): boolean {
   return lost && (form === 'small' || form === 'patch');
 }
 
-function whatToCheck(store: Store, build: BuildRow | undefined): StoreCheck {
+function whatToCheck(store: Store, build: BuildRow | undefined): Omit<StoreCheck, 'keepsUnread'> {
   const { objects, strays } = knownObjects(store);
   if (build === undefined) return { store, objects, strays, derived: true };
   return { store, objects: objects.filter(belongsTo(store, build)), strays: [], derived: false };

@@ -94,6 +94,19 @@ describe.each(kinds)('%s cannot be read', (kind) => {
     expect(again).toMatchObject({ status: 0, stdout: expect.stringContaining('all right') });
   });
 
+  test('for a moment: verify names it, and nothing has to be fetched again', async () => {
+    const copy = scratch(`shaky store with ${kind}`);
+    fs.cpSync(store, copy, { recursive: true });
+    const file = join(copy, 'tpr/wow', parts.get(kind)!);
+    const checked = await runBroken(file, 'verify', '--offline', '--store', copy);
+    expect(checked).toEqual({ status: 3, said: expect.stringContaining('cannot be read: EIO') });
+    await withPakrat({ store: copy, patchUrl: cdn.url }, async (pakrat) => {
+      expect((await pakrat.sync('wow', { all: true })).fetched.bytes).toBe(0);
+      const { bad, unchecked } = await pakrat.verify();
+      expect({ bad, unchecked }).toEqual({ bad: [], unchecked: undefined });
+    });
+  });
+
   test('under a server: it is an error that is told, or brought again with --pull-through', async () => {
     const path = join('tpr/wow', parts.get(kind)!);
     // What is fetched of an archive goes into the same file, which gives back nothing here.
