@@ -57,7 +57,8 @@ export async function waitUnlessAborted<Result>(
   let onAbort = (): void => {};
   const ended = new Promise<void>((resolve) => {
     onAbort = resolve;
-    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', onAbort, { once: true });
   });
   try {
     // An error of work that nobody waits for any more is nobody's.

@@ -58,6 +58,7 @@ describe.each(['what is needed to find a file', 'its content'])('a host gives no
     const stop = new AbortController();
     const whole = source.bytes(files[0]!.name, { signal: stop.signal });
     const part = source.bytes(files[0]!.name, { offset: 1, size: 10, signal: stop.signal });
+    await expect(source.bytes(files[0]!.name, { signal: AbortSignal.abort() })).rejects.toMatchObject(interrupted);
     void asked().then(() => stop.abort());
     await expect(whole).rejects.toMatchObject(interrupted);
     await expect(part).rejects.toMatchObject(interrupted);

@@ -67,11 +67,13 @@ export class RunningWork {
     let isGoingOn = true;
     try {
       const all = iteratorOf(rows());
+      let isFirst = true;
       try {
         let next = await waitUnlessAborted(
           this.do(async () => all.next()),
           signal,
         );
+        isFirst = false;
         while (next.done !== true) {
           throwIfAborted(signal);
           const made = make(next.value);
@@ -84,8 +86,9 @@ export class RunningWork {
           next = await all.next();
         }
       } finally {
-        // Not waited for: it may be at work still.
-        Promise.resolve(all.return?.()).catch(() => {});
+        const returned = Promise.resolve(all.return?.()).catch(() => {});
+        // The work on the first may go on.
+        if (!isFirst) await returned;
       }
     } catch (error) {
       throw reasonOf(reasonOf(error, this.#closing.signal), signal);
