@@ -149,7 +149,7 @@ test(
 
       const after = await openPakrat({ ...options, threads: 0 });
       await after.keys.import([`${synced.cdn.root}/truth/keys.txt`]);
-      await after.sync('wow', { all: true });
+      await after.sync(['wow', 'wow_old'], { all: true });
       const { bad, unchecked } = await after.verify();
       expect({ bad, unchecked }).toEqual({ bad: [], unchecked: undefined });
       const source = await after.open('wow');
