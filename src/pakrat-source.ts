@@ -2,6 +2,7 @@ import type { MissingKey } from './app/keys/missing-keys.ts';
 import type { OpenedSource } from './app/session/open-source.ts';
 import type { RunningWork } from './app/session/running-work.ts';
 import { listOf } from './app/session/session-options.ts';
+import { eitherSignal } from './core/breathe.ts';
 import { concatBytes } from './core/bytes.ts';
 import { isNotFound, valueUnless } from './core/errors.ts';
 import { nameMatcher, withFolders } from './core/glob.ts';
@@ -38,7 +39,6 @@ export class PakratSource {
   readonly #source: Source;
   readonly #work: RunningWork;
   readonly #onClosed: () => void;
-  #closed: Promise<void> | undefined;
 
   /** Made by `open` of a session. @param work whose signal the source was opened with */
   constructor(opened: OpenedSource, work: RunningWork, onClosed: () => void) {
@@ -90,8 +90,7 @@ export class PakratSource {
   /** As {@link bytes}, as a web stream: one that fails at its end must not be believed. */
   stream(name: string, options: StreamOptions = {}): ReadableStream<Uint8Array> {
     const left = new AbortController();
-    const signals = options.signal === undefined ? [left.signal] : [left.signal, options.signal];
-    const pieces = this.#pieces(name, { ...options, signal: AbortSignal.any(signals) });
+    const pieces = this.#pieces(name, { ...options, signal: eitherSignal(left.signal, options.signal) });
     return new ReadableStream<Uint8Array>({
       async pull(controller) {
         const { value, done } = await pieces.next();
@@ -140,17 +139,7 @@ export class PakratSource {
 
   /** Closes the source, after what goes on with it, which ends with E_ABORTED; a second time does nothing. */
   close(): Promise<void> {
-    this.#closed ??= this.#end();
-    return this.#closed;
-  }
-
-  async #end(): Promise<void> {
-    try {
-      await this.#work.end();
-      await this.#opened.close();
-    } finally {
-      this.#onClosed();
-    }
+    return this.#work.close(() => this.#opened.close().finally(this.#onClosed));
   }
 
   [Symbol.asyncDispose](): Promise<void> {

@@ -43,7 +43,6 @@ export class Pakrat {
   readonly #session: Session;
   readonly #open = new Set<PakratSource>();
   readonly #work = new RunningWork('the session');
-  #closed: Promise<void> | undefined;
 
   /** Made by {@link openPakrat}. */
   constructor(session: Session) {
@@ -317,17 +316,13 @@ export class Pakrat {
    * store and every connection are closed. A listener of such work must not wait for it. A second time does nothing.
    */
   close(): Promise<void> {
-    this.#closed ??= this.#end();
-    return this.#closed;
-  }
-
-  async #end(): Promise<void> {
-    try {
-      await this.#work.end();
-      await waitForAll(...[...this.#open].map((source) => source.close()));
-    } finally {
-      await this.#session.close();
-    }
+    return this.#work.close(async () => {
+      try {
+        await waitForAll(...[...this.#open].map((source) => source.close()));
+      } finally {
+        await this.#session.close();
+      }
+    });
   }
 
   [Symbol.asyncDispose](): Promise<void> {

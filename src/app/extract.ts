@@ -75,7 +75,7 @@ export async function extract(session: Session, name: string, options: ExtractOp
     { signal, onProgress, pak, locale, readsAll },
     async ({ source: opened, fetcher }) => {
       const { network } = fetcher ?? {};
-      const source = network === undefined ? opened : await tellingFetched(opened, network, onFetched);
+      const source = network === undefined ? opened : tellingFetched(opened, network, onFetched);
       try {
         return await (tar === undefined ? extractFiles(source, work) : extractTar(source, work, tar));
       } catch (error) {
@@ -86,15 +86,10 @@ export async function extract(session: Session, name: string, options: ExtractOp
 }
 
 /** The source; it tells of what is fetched meanwhile, for a batch of files may take minutes on a slow line. */
-async function tellingFetched(
-  source: Source,
-  network: Network,
-  onFetched: (bytes: number, ofBytes: number) => void,
-): Promise<Source> {
-  const { tellingTraffic } = await import('../fetch/network.ts');
+function tellingFetched(source: Source, network: Network, onFetched: (bytes: number, ofBytes: number) => void): Source {
   return {
     ...source,
-    prepare: (entries) => tellingTraffic(network, onFetched, () => source.prepare(entries)),
+    prepare: (entries) => network.telling(onFetched, () => source.prepare(entries)),
   };
 }
 

@@ -28,8 +28,7 @@ export async function readFile(
     const tell = (done: number, total: number): void => {
       if (total > 0) onProgress?.({ type: 'bytes', phase: 'data', done: Math.min(done, total), total });
     };
-    if (fetcher?.network === undefined) await writeAll();
-    else await (await import('../fetch/network.ts')).tellingTraffic(fetcher.network, tell, writeAll);
+    await (fetcher?.network?.telling(tell, writeAll) ?? writeAll());
     if (raw === true || !(await opened.isUnsure?.(entry))) return;
     onProgress?.({ type: 'note', text: `${name} may be wrong: nothing tells whether it was decrypted right` });
   });

@@ -45,6 +45,11 @@ export async function pause(ms: number, signal: AbortSignal | undefined): Promis
   throwIfAborted(signal);
 }
 
+/** A signal that is aborted as soon as one of two is, of which one need not be there. */
+export function eitherSignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined ? one : AbortSignal.any([one, other]);
+}
+
 /**
  * Waits for work that others may wait for as well: a signal ends the waiting, and the work goes on.
  * @throws as throwIfAborted, as soon as the signal is aborted; as the work does

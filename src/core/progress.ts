@@ -23,6 +23,13 @@ export function noting(onProgress: OnProgress | undefined): (text: string, code?
   return (text, code) => onProgress?.({ type: 'note', text, ...(code !== undefined && { code }) });
 }
 
+/** Hears of steps whose bytes nobody counts, and passes them on. */
+export function stepping(onProgress: OnProgress | undefined): (step: string | undefined) => void {
+  return (step) => {
+    if (step !== undefined) onProgress?.({ type: 'step', step, bytes: 0 });
+  };
+}
+
 /** Hears of work, and keeps its notes in a list, each once. */
 export function notesTo(list: string[]): OnProgress {
   return (event) => {

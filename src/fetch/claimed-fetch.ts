@@ -1,5 +1,4 @@
 import { pause } from '../core/breathe.ts';
-import { throwIfAborted } from '../core/errors.ts';
 import type { Claim } from '../store/claims.ts';
 import { covers, heldUntil } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
@@ -21,7 +20,7 @@ export class Waiting {
     this.#onWait = onWait;
   }
 
-  /** A moment until it is worth asking again. @param signal of what waits, where that has one of its own @throws E_ABORTED */
+  /** A moment until it is worth asking again. @param signal ends it; default: that of all that waits @throws E_ABORTED */
   async moment(signal = this.#signal): Promise<void> {
     this.#since ??= performance.now();
     if (!this.#told && performance.now() - this.#since > quietMs) {
@@ -29,7 +28,6 @@ export class Waiting {
       this.#onWait?.();
     }
     await pause(askAgainMs, signal);
-    throwIfAborted(this.#signal);
   }
 }
 

@@ -2,6 +2,7 @@ import PQueue from 'p-queue';
 import type { EntryPlace, Objects } from '../builds/objects.ts';
 import type { HealthKind } from '../cdn/hosts/hosts.ts';
 import { fetchObject } from '../cdn/transport/fetch-object.ts';
+import { eitherSignal } from '../core/breathe.ts';
 import { toHex } from '../core/bytes.ts';
 import { codeOf, isUnavailable, PakratError } from '../core/errors.ts';
 import { addAll } from '../core/tables/add-all.ts';
@@ -57,7 +58,7 @@ interface RangeFetch {
   onEntry?: ((job: PackedJob, index: number) => void) | undefined;
   /** Called inside each commit with what it adds. */
   onHeld?: OnHeld | undefined;
-  /** Ends it, beside the one of the network. */
+  /** Ends it. Default: the signal of the network. */
   signal?: AbortSignal | undefined;
 }
 
@@ -193,17 +194,18 @@ export class Fetcher {
 
   /**
    * Sees to it that entries are held: manifests, and files that are asked for by name.
-   * @param signal ends it, beside the one of the network
+   * @param own a signal that ends it, beside that of the network
    * @throws E_OFFLINE, the error of the first that no host gave, E_ABORTED, E_STORE…
    */
-  async entries(places: readonly EntryPlace[], signal?: AbortSignal): Promise<void> {
+  async entries(places: readonly EntryPlace[], own?: AbortSignal): Promise<void> {
     const missing = places.filter(lacks(this.store, places.length));
     const [first] = missing;
     if (first === undefined) return;
-    this.#demandNetwork(`entry ${first.ekey}`, { ekey: first.ekey, object: objectPath(first.object) });
+    const network = this.#demandNetwork(`entry ${first.ekey}`, { ekey: first.ekey, object: objectPath(first.object) });
+    const signal = own && eitherSignal(own, network.signal);
     const [known] = missing.flatMap(({ ekey }) => this.#failureOf(ekey) ?? []);
     const asked = missing.filter(({ ekey }) => this.#failureOf(ekey) === undefined);
-    this.network?.ask(asked.reduce((sum, { size }) => sum + size, 0));
+    network.ask(asked.reduce((sum, { size }) => sum + size, 0));
     const failures = await this.fetchPlanned({ kind: 'data', withKeys: true, signal }, (whole) => {
       const left = whole ? asked.filter((place) => !isHeld(this.store, place)) : asked;
       return entryJobs(this.store, left, { ...this.settings.planOptions, whole });
@@ -258,9 +260,8 @@ export class Fetcher {
 
   async #transfer(fetch: RangeFetch, claimed: ClaimedJobs, jobs: Jobs): Promise<TransferFailure[]> {
     const network = this.#demandNetwork('data', {});
-    const { kind, withKeys, onEntry, onHeld } = fetch;
-    const { hosts, attemptsPerHost, signal } = await network.cdn();
-    const signals = [signal, fetch.signal].filter((one) => one !== undefined);
+    const { kind, withKeys, onEntry, onHeld, signal = network.signal } = fetch;
+    const { hosts, attemptsPerHost } = await network.cdn();
     const failures = await transfer(claimed.take(this.#prepared(jobs)), {
       hosts,
       engine: await network.engine(),
@@ -268,7 +269,7 @@ export class Fetcher {
       attemptsPerHost: fetch.attemptsPerHost ?? attemptsPerHost,
       kind,
       withKeys,
-      signal: signals.length > 1 ? AbortSignal.any(signals) : signals[0],
+      signal,
       onSpans: (path, spans) => this.#committer.add(path, spans, onHeld),
       onDone: (job, index) => {
         this.addEntry({ path: job.path, size: job.targets.size(index), loose: isLoose(job) }, onHeld);

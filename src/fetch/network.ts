@@ -22,6 +22,11 @@ export interface Network {
   readonly signal: AbortSignal | undefined;
   /** Counts bytes of entries that are asked for from now on. */
   ask(bytes: number): void;
+  /**
+   * Does work that fetches entries, and tells now and then what came of those that it asked for.
+   * @param tell called with the bytes that came since, and with those that were asked for
+   */
+  telling<Result>(tell: (bytes: number, ofBytes: number) => void, work: () => Promise<Result>): Promise<Result>;
   cdn(): Promise<Cdn>;
   engine(): Promise<Engine>;
   /** Ends transfers and gives threads back. */
@@ -53,22 +58,8 @@ export interface NetworkOptions {
 
 /** Memory for the bodies of small objects that are on their way. */
 const bodyBytes = 256 * 1024 * 1024;
-
+/** Milliseconds after which it is told again what came. */
 const toldEveryMs = 200;
-
-/**
- * Does work that fetches entries, and tells now and then what came of those that it asked for.
- * @param tell called with the bytes that came since, and with those that were asked for
- */
-export async function tellingTraffic<Result>(
-  { traffic }: Network,
-  tell: (bytes: number, ofBytes: number) => void,
-  work: () => Promise<Result>,
-): Promise<Result> {
-  const { bytes, asked } = traffic;
-  const timer = setInterval(() => tell(traffic.bytes - bytes, traffic.asked - asked), toldEveryMs);
-  return work().finally(() => clearInterval(timer));
-}
 
 /** A network over some hosts. Nothing is asked, started or loaded before it is needed. Needs `close`. */
 export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, options: NetworkOptions): Network {
@@ -111,6 +102,11 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
     signal,
     ask(bytes) {
       traffic.asked += bytes;
+    },
+    telling(tell, work) {
+      const { bytes, asked } = traffic;
+      const timer = setInterval(() => tell(traffic.bytes - bytes, traffic.asked - asked), toldEveryMs);
+      return work().finally(() => clearInterval(timer));
     },
     async cdn() {
       scouted ??= scoutHosts(hosts, signal);

@@ -19,7 +19,6 @@ import {
   type DamagedEntry,
   indexedEntries,
   noFile,
-  readThrough,
   uncheckedArchive,
   unclaimable,
   unreadable,
@@ -327,22 +326,16 @@ async function* checkLoose(
       const file = store.file(path);
       if (fs.statSync(file).size !== size) throw wrongSize(size);
       const entry: ArchiveEntry = { ekey: name.hash, offset: 0, size, raw: false };
-      const check = async (): Promise<void> => {
-        const checks = checkHeldEntries(() => file, [entry], {
-          spans: [{ start: 0, end: size }],
-          decrypt: decrypter(store, path),
-          buffer: buffer(),
-          signal,
-        });
-        for await (const { damages } of checks)
-          for (const { message } of damages) throw new PakratError('E_INTEGRITY', message);
+      const check = { spans: [{ start: 0, end: size }], decrypt: decrypter(store, path), buffer: buffer(), signal };
+      const damageOf = async (): Promise<DamagedEntry | undefined> => {
+        for await (const { damages } of checkHeldEntries(() => file, [entry], check)) return damages[0];
+        return undefined;
       };
-      await check().catch((error: unknown) => {
-        if (!isPakratError(error) || error.code !== 'E_INTEGRITY') throw error;
-        // A disk that did not give it may give it now, or say that it does not.
-        readThrough(file, size);
-        return check();
-      });
+      let damage = await damageOf();
+      // A disk that did not give it may give it now.
+      if (isSystemError(damage?.cause)) damage = await damageOf();
+      if (isSystemError(damage?.cause)) throw damage?.cause;
+      if (damage !== undefined) throw new PakratError('E_INTEGRITY', damage.message);
     });
   }
 }

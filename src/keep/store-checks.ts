@@ -3,7 +3,7 @@ import { toHex } from '../core/bytes.ts';
 import { codeOf, isDamage, isNoFile, isSystemError, messageOf, PakratError, resultUnless } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { repeatable } from '../core/reader.ts';
-import { openPlain, ReadAhead, withReads } from '../files/read-at.ts';
+import { openPlain, ReadAhead } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { entriesByOffset, rowsByOffset } from '../formats/indices/rows-by-offset.ts';
 import type { ObjectName } from '../store/layout.ts';
@@ -30,6 +30,8 @@ export interface DamagedEntry extends ArchiveEntry {
   end: number;
   code: string;
   message: string;
+  /** The error of the system, where they could not be read. */
+  cause?: unknown;
 }
 
 /**
@@ -162,15 +164,6 @@ function openIfThere(find: () => string): number | undefined {
   const file = find();
   const opened = resultUnless(isNoFile, () => openPlain(file));
   return opened === undefined && find() !== file ? openIfThere(find) : opened?.fd;
-}
-
-const pieceBytes = 1 << 20;
-
-/** Reads all of a file, to see whether the disk gives it. @throws errors of the system as they come */
-export function readThrough(file: string, size: number): void {
-  withReads(file, (read) => {
-    for (let at = 0; at < size; at += pieceBytes) read(at, Math.min(pieceBytes, size - at));
-  });
 }
 
 /** The problem of an object that is not there. */

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 import { codeOf, isStoreTrouble, PakratError, withHint } from '../core/errors.ts';
-import { noting, type WorkOptions } from '../core/progress.ts';
+import { noting, stepping, type WorkOptions } from '../core/progress.ts';
 import { makeFolderDurable } from '../files/durable.ts';
 import { readList } from '../files/given/text-list.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
@@ -51,7 +51,7 @@ export async function publishFolder(folder: string, options: PublishFolderOption
   const out = checkFolders(folder, to);
   const especs = espec === undefined ? undefined : parseEspecChoice(espec);
   const tagFile = await readFacts(options);
-  const onStep = (step: string): void => onProgress?.({ type: 'step', step, bytes: 0 });
+  const onStep = stepping(onProgress);
   const note = noting(onProgress);
   const release = lockFolder(out);
   let listed: ListedFolder<FileFacts> | undefined;

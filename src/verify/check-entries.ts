@@ -16,7 +16,7 @@ export interface EntryToCheck extends VerifiedEntry {
 export interface CheckedEntry<Entry> {
   entry: Entry;
   right: number;
-  problem: { code: string; message: string } | undefined;
+  problem: { code: string; message: string; cause?: unknown } | undefined;
 }
 
 const pieceSize = 256 << 10;
@@ -115,5 +115,5 @@ function outcomeOf<Entry extends EntryToCheck>({ entry, verifier, error }: Readi
   if (found === undefined && right === held) return { entry, right, problem: undefined };
   const code = found?.code ?? 'E_INTEGRITY';
   const message = found?.message ?? `entry ${ekey}: ${held - right} bytes have no hash yet`;
-  return { entry, right, problem: { code, message } };
+  return { entry, right, problem: { code, message, cause: found?.cause } };
 }

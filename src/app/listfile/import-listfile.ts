@@ -1,7 +1,7 @@
 import { statSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { importListfile as importInto, type ListfileChange } from '../../builds/listfile/listfile-import.ts';
-import type { OnProgress, WorkOptions } from '../../core/progress.ts';
+import { type OnProgress, stepping, type WorkOptions } from '../../core/progress.ts';
 import { givenPieces, isPipe } from '../../files/given/given-file.ts';
 import { reading } from '../../files/read-at.ts';
 import type { Session } from '../session/session.ts';
@@ -10,8 +10,6 @@ import { tellBadLines } from '../session/tell-names.ts';
 export type { ListfileChange } from '../../builds/listfile/listfile-import.ts';
 
 const pieceBytes = 1 << 20;
-/** What is done with a list that was read. */
-export const sorting = 'sorting names';
 
 /**
  * Takes names of files into the store: `id;name` lines, or plain names. A new name of an id takes the place of the old; other names stay.
@@ -28,8 +26,8 @@ export async function importListfile(
   const { threads, workerUrl } = session.options;
   const pieces = typeof list === 'string' ? piecesOf(list) : list;
   const size = (typeof list === 'string' && statSync(list, { throwIfNoEntry: false })?.size) || 0;
-  const onRead = (): void => onProgress?.({ type: 'step', step: sorting, bytes: 0 });
-  const change = await importInto(layout, counted(pieces, size, onProgress), { signal, threads, workerUrl, onRead });
+  const onStep = stepping(onProgress);
+  const change = await importInto(layout, counted(pieces, size, onProgress), { signal, threads, workerUrl, onStep });
   tellBadLines(change, onProgress);
   return change;
 }

@@ -1,10 +1,9 @@
 import { redactUrl } from '../../cdn/transport/http-head.ts';
-import type { WorkOptions } from '../../core/progress.ts';
+import { stepping, type WorkOptions } from '../../core/progress.ts';
 import { listUrl } from '../../fetch/lists/fetch-list.ts';
 import { type ListfileUpdate, updateListfile as update } from '../../fetch/lists/update-listfile.ts';
 import type { Session } from '../session/session.ts';
 import { tellBadLines } from '../session/tell-names.ts';
-import { sorting } from './import-listfile.ts';
 
 export type { ListfileUpdate } from '../../fetch/lists/update-listfile.ts';
 
@@ -28,7 +27,7 @@ export async function updateListfile(session: Session, options: UpdateListfileOp
     signal: options.signal,
     threads,
     workerUrl,
-    onRead: () => options.onProgress?.({ type: 'step', step: sorting, bytes: 0 }),
+    onStep: stepping(options.onProgress),
     onProgress: (done, total) => options.onProgress?.({ type: 'bytes', phase: 'names', done, total }),
   });
   tellBadLines(updated, options.onProgress);

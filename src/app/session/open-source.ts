@@ -1,8 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
 import { isDamage, isPakratError, withHint } from '../../core/errors.ts';
-import { noting, type OnProgress, type WorkOptions } from '../../core/progress.ts';
+import { noting, type OnProgress, stepping, type WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
-import { StepProgress } from '../../fetch/step-progress.ts';
 import { isInstall } from '../../installs/casc/find-install.ts';
 import { isCdnFolder } from '../../installs/cdn-folder/find-cdn.ts';
 import { isCalledPak } from '../../paks/index.ts';
@@ -273,7 +272,7 @@ async function openFolderBuild(
       cdnConfig,
       folders,
       keys: await session.keyRing(),
-      onStep: new StepProgress(undefined, options.onProgress).onStep,
+      onStep: stepping(options.onProgress),
       onNote: noting(options.onProgress),
     });
     const source = folderBuildSource(build, folder, { locale: options.locale ?? session.options.locale });

@@ -9,7 +9,7 @@ import type { HttpClient, HttpGetter } from '../../cdn/transport/http.ts';
 import type { Channels } from '../../cdn/versions/channels.ts';
 import { fromHex } from '../../core/bytes.ts';
 import { isNotFound, PakratError, valueUnless } from '../../core/errors.ts';
-import { noting, type OnProgress, type WorkOptions } from '../../core/progress.ts';
+import { noting, type OnProgress, stepping, type WorkOptions } from '../../core/progress.ts';
 import type { Fetcher } from '../../fetch/fetcher.ts';
 import type { Network, NetworkOptions } from '../../fetch/network.ts';
 import { StepProgress } from '../../fetch/step-progress.ts';
@@ -178,7 +178,7 @@ export class Session {
     const { signal, onProgress } = options;
     const onProblem = (problem: string | undefined): void => onProgress?.({ type: 'host', hosts: [], problem });
     const { versionServiceMs: timeoutMs } = settings.network;
-    const onAsk = (): void => onProgress?.({ type: 'step', step: 'version service', bytes: 0 });
+    const onAsk = (): void => stepping(onProgress)('version service');
     const online = { services, http, channels, timeoutMs, signal, onAsk, onProblem };
     return { ledger, online: offline ? undefined : online, region, note: noting(onProgress) };
   }

@@ -56,7 +56,7 @@ export interface BadLines {
 export interface ListfileOptions extends ThreadUse {
   signal?: AbortSignal | undefined;
   /** Called when the list is read: to sort its names and write them takes longer. */
-  onRead?: (() => void) | undefined;
+  onStep?: ((step: string) => void) | undefined;
 }
 
 /** Lines that are gone through before the clock is looked at. */
@@ -97,7 +97,7 @@ export function lockListfile(folders: LookupFolders): () => void {
 export async function replaceListfile(
   folders: LookupFolders,
   chunks: AsyncIterable<Uint8Array>,
-  { url, signal, onRead, ...threads }: ListfileOptions & { url?: string | undefined },
+  { url, signal, onStep, ...threads }: ListfileOptions & { url?: string | undefined },
 ): Promise<ListfileChange> {
   const old = await openOld(folders);
   const writer = new ListfileWriter(folders, threads);
@@ -110,7 +110,7 @@ export async function replaceListfile(
     }
     const { rows } = writer;
     if (rows === 0) throw noNames(bad);
-    onRead?.();
+    onStep?.('sorting names');
     const listed = writer.ids.copy();
     const isNext = url !== undefined && url === old.version?.url;
     const added = await keepOlder(writer, old, { listed, isNext, signal });

@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eitherSignal } from '../../core/breathe.ts';
 import { abortError, codeOf, isDamage, isPakratError, messageOf, type PakratError } from '../../core/errors.ts';
 import { reasonOf, redactUrl } from '../transport/http-head.ts';
 import { exhausted, type HostFailure } from './host-failures.ts';
@@ -66,7 +67,7 @@ function race<Answer>(
 ): Promise<{ value: Answer } | undefined> {
   const over = new AbortController();
   const { signal } = question.options;
-  const either = signal === undefined ? over.signal : AbortSignal.any([signal, over.signal]);
+  const either = eitherSignal(over.signal, signal);
   // Each lane listens to it.
   setMaxListeners(0, either);
   let timer: NodeJS.Timeout | undefined;

@@ -1,3 +1,4 @@
+import { eitherSignal } from '../../core/breathe.ts';
 import { concatBytes } from '../../core/bytes.ts';
 import { abortError, codeOf, PakratError } from '../../core/errors.ts';
 import type { HttpGetter } from './http.ts';
@@ -55,7 +56,7 @@ export async function fetchBytesWithin(
   if (signal?.aborted) throw abortError();
   const timeout = new AbortController();
   const timer = setTimeout(() => timeout.abort(), timeoutMs);
-  const either = signal === undefined ? timeout.signal : AbortSignal.any([signal, timeout.signal]);
+  const either = eitherSignal(timeout.signal, signal);
   try {
     const transfer = fetchBytes(http, url, { ...options, signal: either });
     // The client looks at the signal once a connection stands; a host that never answers must not hold us longer than asked.

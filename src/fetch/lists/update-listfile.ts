@@ -41,7 +41,7 @@ export async function updateListfile(
   store: Store,
   http: HttpGetter,
   url: string,
-  { threads, workerUrl, onRead, ...options }: ListOptions & ListfileOptions,
+  { threads, workerUrl, onStep, ...options }: ListOptions & ListfileOptions,
 ): Promise<ListfileUpdate> {
   const { layout, ledger } = store;
   const release = lockListfile(layout);
@@ -49,7 +49,7 @@ export async function updateListfile(
     const shown = redactUrl(url);
     const known = await knownList(store, shown);
     const take = (pieces: AsyncIterable<Uint8Array>): Promise<ListfileChange> =>
-      replaceListfile(layout, pieces, { url: shown, signal: options.signal, threads, workerUrl, onRead });
+      replaceListfile(layout, pieces, { url: shown, signal: options.signal, threads, workerUrl, onStep });
     const list = { ...options, url, name: 'listfile' as const, maxSize, known, take };
     const { bytes, taken, validators } = await fetchList(store, http, list);
     if (taken === undefined) {

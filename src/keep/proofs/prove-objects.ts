@@ -1,3 +1,4 @@
+import { eitherSignal } from '../../core/breathe.ts';
 import { batchesInOrder, batchesOf } from '../../threads/batches.ts';
 import { type Batches, ThreadPool, threadUrl, usefulThreads } from '../../threads/thread-pool.ts';
 import type { EntryBatch, Proof } from '../../verify/entry-columns.ts';
@@ -48,7 +49,7 @@ export async function* proveBatches<Task extends ProofTask | EntriesTask>(
   let isDone = false;
   let wake = (): void => {};
   const run = pool.run(undefined, batches, {
-    signal: signal === undefined ? left.signal : AbortSignal.any([signal, left.signal]),
+    signal: eitherSignal(left.signal, signal),
     onResult(task, proof) {
       outcomes.push({ task: task as Task, proof });
       wake();
