@@ -36,7 +36,8 @@ const taken = '\r\x1b[K';
 function terminal(line: string, until?: RegExp): Promise<string> {
   const command = `stty cols 100; ${programLine}\n${line}`;
   const child = spawn('script', ['-qefc', command, '/dev/null'], {
-    env: environment(),
+    // Where CI is set, or the terminal is dumb, nothing is drawn.
+    env: environment({ TERM: 'xterm', CI: '' }),
     stdio: ['ignore', 'pipe', 'ignore'],
   });
   let sent = '';
