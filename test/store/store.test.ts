@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { expect, test } from '@jest/globals';
 import { codeOf } from '../../src/core/errors.ts';
 import type { ObjectName } from '../../src/store/layout.ts';
+import { lockStore } from '../../src/store/ledger/sqlite.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
@@ -85,6 +86,8 @@ describeTmpfs('a disk that may not be written', () => {
         const other = { name: { ...name, hash: 'f'.repeat(32) }, bytes };
         await expect(store.addObjects([other])).rejects.toEqual(expect.objectContaining({ code: 'E_STORE' }));
         expect(() => store.ledger.setSetting('a', 'b')).toThrow(expect.objectContaining({ code: 'E_STORE' }));
+        const message = `no permission to write ${store.layout.lock}`;
+        expect(() => lockStore(store.layout.lock)).toThrow(expect.objectContaining({ code: 'E_STORE', message }));
       });
       remount('rw');
       await withStore(root, false, (store) => store.ledger.setSetting('a', 'b'));

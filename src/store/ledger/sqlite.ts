@@ -47,7 +47,7 @@ export class Sqlite {
   ) {
     this.#path = path;
     this.#timeout = options.timeout ?? 0;
-    this.#db = this.#guard(() => keep(new Database(bytes ?? path, options)));
+    this.#db = this.#guard(() => keep(open(bytes ?? path, options)));
     this.#db.function(rowSum.name, { deterministic: true, varargs: true }, rowSum.sum);
     this.#db.function('body_md5', { deterministic: true }, (body) => md5Hex(body as Uint8Array));
     this.#db.function('history_line', { varargs: true }, (type, ...pairs) => {
@@ -155,6 +155,17 @@ export class Sqlite {
     if (!this.#noted || this.#db.inTransaction) return;
     this.#noted = false;
     this.onNoted?.();
+  }
+}
+
+/** SQLite does not say why a file can be neither opened nor made: the system is asked for the same. @throws as {@link inStore}, or what SQLite says */
+function open(file: string | Buffer, options: Database.Options): Database.Database {
+  try {
+    return new Database(file, options);
+  } catch (error) {
+    if (typeof file === 'string' && !options.readonly && codeOf(error)?.startsWith('SQLITE_CANTOPEN'))
+      inStore(file, () => fs.closeSync(fs.openSync(file, 'a')));
+    throw error;
   }
 }
 
