@@ -98,9 +98,16 @@ test('a mirror without it is imported, and called complete by nobody', async () 
   fs.writeFileSync(path, bytes);
 });
 
-test('without --all the sync ends with what it is that lacks', async () => {
+test('without --all the sync ends with what it is that lacks, and says what keeps the rest', async () => {
   fs.rmSync(path);
   const { status, stdout } = await sync(scratch(`part${count}`));
-  expect([status, JSON.parse(stdout).error.code]).toEqual([4, 'E_NOT_FOUND']);
+  expect([status, JSON.parse(stdout).error]).toMatchObject([
+    4,
+    {
+      code: 'E_NOT_FOUND',
+      message: expect.stringContaining('the encoding file cannot be had: no host has '),
+      hint: expect.stringContaining('`pakrat sync PRODUCT --all` keeps the rest'),
+    },
+  ]);
   fs.writeFileSync(path, bytes);
 });

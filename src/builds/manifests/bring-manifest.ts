@@ -1,4 +1,4 @@
-import { isDamage, isNotFound, PakratError } from '../../core/errors.ts';
+import { isDamage, isNotFound, isNowhere, isUnavailable, PakratError } from '../../core/errors.ts';
 import type { KeyRing } from '../../formats/blte/keys.ts';
 import type { ManifestKeys } from '../../formats/configs/build-config.ts';
 import { objectPath } from '../../store/layout.ts';
@@ -51,7 +51,8 @@ export async function bringManifest(
   try {
     await readOrBring(objects, entry, decode);
   } catch (error) {
-    if (error !== ofReading || !isLost(error)) throw error;
+    if (error !== ofReading || !isLost(error))
+      throw isEncoding && isUnavailable(error) ? lackingEncoding(error) : error;
     const isSpoilt = isDamage(error);
     const isInStore = objects.lose !== undefined;
     const { code, data } = error;
@@ -64,4 +65,15 @@ export async function bringManifest(
       cause: error,
     });
   }
+}
+
+/** A build without it has neither names nor choices, but all that its indices list can be kept. */
+function lackingEncoding(error: PakratError): PakratError {
+  const { code, message, hint, data, cause } = error;
+  const rest = isNowhere(error) ? ' `pakrat sync PRODUCT --all` keeps the rest of the build.' : '';
+  return new PakratError(code, `the encoding file cannot be had: ${message}`, {
+    hint: hint && hint + rest,
+    data,
+    cause,
+  });
 }

@@ -26,6 +26,6 @@ export function emptyEncodingFor(
   error: unknown,
 ): EncodingFile {
   if (!isNowhere(error) && !isDamage(error)) throw error;
-  onNote?.(`the encoding file cannot be had, what the indices list is kept without it: ${messageOf(error)}`);
+  onNote?.(`${messageOf(error)}; what the indices list is kept without it`);
   return new EncodingFile(keepEmptyEncoding(folders));
 }
