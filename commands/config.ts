@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { listSettings } from '../src/app/settings/settings.ts';
 import { StoreCommand } from '../src/cli/base-command.ts';
 import { type ConfigReport, renderConfig } from '../src/cli/render/config.ts';
-import { settingsFile, userSettings } from '../src/cli/settings-file.ts';
+import { proxySettings, settingsFile, userSettings } from '../src/cli/settings-file.ts';
 
 export default class Config extends StoreCommand {
   static override summary = 'Show the settings that hold, and where each comes from.';
@@ -13,7 +13,8 @@ export default class Config extends StoreCommand {
   async run(): Promise<ConfigReport> {
     const { flags } = await this.parse(Config);
     const file = settingsFile();
-    const settings = listSettings({ name: file ?? '', settings: (await userSettings(file)) ?? {} });
+    const ofFile = { name: file ?? '', settings: (await userSettings(file)) ?? {} };
+    const settings = listSettings(ofFile, { name: 'environment', settings: proxySettings() });
     const { store = join(this.config.dataDir, 'store') } = flags;
     const report = { file: file ?? null, store, settings };
     this.log(renderConfig(report, this.width));

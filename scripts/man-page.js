@@ -27,6 +27,7 @@ const lines = [
   ...tagged('PAKRAT_STORE', 'Folder of the store.'),
   ...tagged('PAKRAT_CONFIG', 'The settings file.'),
   ...tagged('PAKRAT_PATCH_URL', 'Version services, separated by blanks.'),
+  ...tagged('http_proxy, https_proxy, no_proxy', 'Proxies, and hosts that are asked without.'),
   ...tagged('PAKRAT_OODLE', 'Module that decodes Oodle.'),
   '.SH FILES',
   ...tagged(

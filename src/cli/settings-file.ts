@@ -42,6 +42,19 @@ export async function userSettings(path = settingsFile()): Promise<PartialSettin
   return settings as PartialSettings;
 }
 
+/** What the environment says of proxies, as settings; in lower case first, as everywhere. */
+export function proxySettings(env: NodeJS.ProcessEnv = process.env): PartialSettings {
+  const named = { httpProxy: 'http_proxy', httpsProxy: 'https_proxy', noProxy: 'no_proxy' };
+  const values = Object.entries(named).map(([setting, name]) => [setting, env[name] || env[name.toUpperCase()]]);
+  return { network: Object.fromEntries(values.filter(([, value]) => value)) };
+}
+
+/** The settings of the user's file, under those of the environment. @throws as {@link userSettings} */
+export async function ownSettings(): Promise<PartialSettings> {
+  const [file, { network }] = [await userSettings(), proxySettings()];
+  return { ...file, network: { ...file?.network, ...network } };
+}
+
 function readJson(path: string): unknown {
   try {
     return JSON.parse(readFileSync(path, 'utf8'));

@@ -3,7 +3,7 @@ import type { Hosts } from '../cdn/hosts/hosts.ts';
 import { scoutHosts } from '../cdn/hosts/scout-hosts.ts';
 import { BodyBudget } from '../cdn/transport/body-budget.ts';
 import type { Cdn } from '../cdn/transport/fetch-object.ts';
-import type { HttpClient } from '../cdn/transport/http.ts';
+import type { HttpClient, HttpLimits } from '../cdn/transport/http.ts';
 import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
 import type { Engine } from './transfer/engine.ts';
 
@@ -34,11 +34,7 @@ export interface Network {
 }
 
 /** Settings of a network. Times in milliseconds. */
-export interface NetworkOptions {
-  connectMs: number;
-  idleMs: number;
-  /** As {@link CrawlLimits} has it. */
-  slowWindowMs?: number | undefined;
+export interface NetworkOptions extends Omit<HttpLimits, 'connections'> {
   attemptsPerHost: number;
   /** Ranges in flight at a time. */
   jobs: number;
@@ -86,9 +82,10 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
   let scouted: Promise<void> | undefined;
   const startEngine = async (): Promise<Engine> => {
     const { rangeEngine, threadEngine } = await import('./transfer/engine.ts');
-    const { connectMs, idleMs, slowWindowMs, jobs, maxRangeBytes, temporary, threads, workerUrl } = options;
+    const { connectMs, idleMs, slowWindowMs, httpProxy, httpsProxy, noProxy } = options;
+    const { jobs, maxRangeBytes, temporary, threads, workerUrl } = options;
     const engineOptions = {
-      limits: { connectMs, idleMs, slowWindowMs, connections: jobs },
+      limits: { connectMs, idleMs, slowWindowMs, httpProxy, httpsProxy, noProxy, connections: jobs },
       temporary,
       maxRangeBytes,
     };
@@ -109,7 +106,7 @@ export function openNetwork(hosts: Hosts, http: () => Promise<HttpClient>, optio
       return work().finally(() => clearInterval(timer));
     },
     async cdn() {
-      scouted ??= scoutHosts(hosts, signal);
+      scouted ??= scoutHosts(hosts, signal, options);
       await scouted;
       return { http: await http(), hosts, rate, attemptsPerHost, budget, hedgeMs, signal, ...counters };
     },

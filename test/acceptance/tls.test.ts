@@ -1,9 +1,9 @@
-import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:https';
 import { join } from 'node:path';
 import { describe, expect, jest, test } from '@jest/globals';
 import type { SyncReport } from '../../src/app/sync.ts';
+import { certify } from '../support/certificate.ts';
 import { freePort } from '../support/loopback.ts';
 import { describeNginx, startNginx } from '../support/nginx.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
@@ -14,33 +14,6 @@ import { withPakrat } from '../support/with-pakrat.ts';
 // Whole processes and whole syncs; the machine may be busy.
 jest.setTimeout(120_000);
 const scratch = scratchFolder();
-
-/** A certificate for 127.0.0.1 that nobody has signed but itself. */
-function certify(folder: string): { certificate: string; key: string } {
-  mkdirSync(folder);
-  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
-  const made = spawnSync('openssl', [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:prime256v1',
-    '-nodes',
-    '-days',
-    '2',
-    '-subj',
-    '/CN=pakrat test',
-    '-addext',
-    'subjectAltName=IP:127.0.0.1',
-    '-out',
-    certificate,
-    '-keyout',
-    key,
-  ]);
-  if (made.status !== 0) throw new Error(`openssl: ${made.error?.message ?? made.stderr}`);
-  return { certificate, key };
-}
 
 describeNginx('over TLS', () => {
   describe('a build', () => {

@@ -37,6 +37,16 @@ export function certifyByUnknown(folder: string): Certificate {
   return { cert: readFileSync(at('leaf.pem'), 'utf8'), key: readFileSync(at('leaf.key'), 'utf8') };
 }
 
+/** A certificate that nobody has signed but itself, and its key: their files. @param name as openssl takes it */
+export function certify(folder: string, name = 'IP:127.0.0.1'): { certificate: string; key: string } {
+  mkdirSync(folder, { recursive: true });
+  const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
+  const fresh = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
+  const names = ['-subj', '/CN=pakrat test', '-addext', `subjectAltName=${name}`];
+  openssl('req', '-x509', ...fresh, ...names, '-out', certificate, '-keyout', key);
+  return { certificate, key };
+}
+
 function openssl(...args: string[]): void {
   const made = spawnSync('openssl', args);
   if (made.status !== 0) throw new Error(`openssl: ${made.error?.message ?? made.stderr}`);

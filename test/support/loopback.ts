@@ -48,7 +48,8 @@ export async function freePort(): Promise<number> {
   }
 }
 
-function listening(server: net.Server, cut: () => void): Promise<Loopback> {
+/** Lets a server listen on a free port. @param cut ends what is still open */
+export function listening(server: net.Server, cut: () => void): Promise<Loopback> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.listen(0, '127.0.0.1', () => {

@@ -159,12 +159,7 @@ export class Session {
   async http(): Promise<HttpClient> {
     const { HttpClient } = await import('../../cdn/transport/http.ts');
     const { network, sync } = this.options.settings;
-    this.#http ??= new HttpClient({
-      connectMs: network.connectMs,
-      idleMs: network.idleMs,
-      slowWindowMs: network.slowWindowMs,
-      connections: fittingJobs(sync.smallJobs, filesOfJob),
-    });
+    this.#http ??= new HttpClient({ ...network, connections: fittingJobs(sync.smallJobs, filesOfJob) });
     return this.#http;
   }
 
@@ -217,15 +212,10 @@ export class Session {
     if (offline) return undefined;
     const { openNetwork } = await import('../../fetch/network.ts');
     const { signal, jobs = settings.sync.jobs, bytesPerSecond, threads = 0, isIdle = false, onProgress } = use;
-    const { connectMs, idleMs, slowWindowMs, hedgeMs, attemptsPerHost } = settings.network;
     const { layout } = await this.store({ create: true });
     const fittingThreads = fittingJobs(threads, filesOfThread, 0);
     const network = openNetwork(await this.#hosts(identity, onProgress), () => this.http(), {
-      connectMs,
-      idleMs,
-      slowWindowMs,
-      hedgeMs,
-      attemptsPerHost,
+      ...settings.network,
       jobs: fittingJobs(jobs, filesOfJob),
       maxRangeBytes: settings.sync.maxRangeBytes,
       bytesPerSecond,

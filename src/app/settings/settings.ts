@@ -1,4 +1,5 @@
 import defaults from '../../../config/default.json' with { type: 'json' };
+import { redactUrl } from '../../cdn/transport/http-head.ts';
 import type { ServiceTemplate } from '../../cdn/versions/service-urls.ts';
 
 /** Every setting; defaults, bounds and meanings are in config/default.json and config/schema.json. */
@@ -16,6 +17,9 @@ export interface Settings {
     attemptsPerHost: number;
     prefer: 'https' | 'http';
     mirrors: string[];
+    httpProxy: string;
+    httpsProxy: string;
+    noProxy: string;
   };
   sync: {
     jobs: number;
@@ -62,12 +66,13 @@ export interface SettingRow {
   from: string;
 }
 
-/** Every setting with its value, and the layer that it comes from. */
+/** Every setting with its value, without names and passwords in URLs, and the layer that it comes from. */
 export function listSettings(...layers: readonly SettingsLayer[]): SettingRow[] {
   const merged = mergeSettings(...layers.map(({ settings }) => settings));
   const origins = new Map<string, string>();
   for (const { name, settings } of layers) for (const [path] of leaves(settings as object)) origins.set(path, name);
-  return leaves(merged).map(([name, value]) => ({ name, value, from: origins.get(name) ?? 'default' }));
+  const shown = (value: unknown): unknown => (typeof value === 'string' ? redactUrl(value) : value);
+  return leaves(merged).map(([name, value]) => ({ name, value: shown(value), from: origins.get(name) ?? 'default' }));
 }
 
 /** Settings of groups, and those without one, by their paths. */

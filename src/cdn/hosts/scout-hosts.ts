@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortError } from '../../core/errors.ts';
+import { Proxies, type ProxySettings } from '../transport/proxies.ts';
 import { type Host, problemOf } from './host-names.ts';
 import type { Hosts } from './hosts.ts';
 
@@ -12,13 +13,20 @@ const lookupMs = 1500;
 
 /**
  * Looks which hosts of a long list are there at all, many at a time: asked one after the other, thousands of dead ones would hold up for hours.
- * Those that are not come last. Does nothing for a list as CDNs have it.
+ * Those that are not come last. Does nothing for a list as CDNs have it, and nothing about hosts that a proxy asks.
  * @throws E_ABORTED
  */
-export async function scoutHosts(hosts: Hosts, signal: AbortSignal | undefined): Promise<void> {
+export async function scoutHosts(
+  hosts: Hosts,
+  signal: AbortSignal | undefined,
+  settings: ProxySettings = {},
+): Promise<void> {
   if (!hosts.isLong) return;
+  const proxies = new Proxies(settings);
   hosts.news.failed(`looking which of ${hosts.places.size} hosts are there`);
-  const left = hosts.all.filter((host) => problemOf(host) === undefined).values();
+  const isAsked = (host: Host): boolean =>
+    problemOf(host) === undefined && proxies.of(new URL(host.base)) === undefined;
+  const left = hosts.all.filter(isAsked).values();
   // Not the look-up of the system: it has four threads, which the disk shares, and dead names would hold them for minutes.
   const resolver = new Resolver({ timeout: lookupMs, tries: 1 });
   const lane = async (): Promise<void> => {

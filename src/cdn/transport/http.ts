@@ -4,10 +4,11 @@ import Agent from 'undici/lib/dispatcher/agent.js';
 import { abortError, codeOf, type ErrorData, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import { type CrawlLimits, CrawlWatch, Pace } from './crawl-watch.ts';
 import { type HttpHead, redactUrl } from './http-head.ts';
+import { Proxies, type ProxySettings, proxyAuthorization } from './proxies.ts';
 import { bufferedConnector } from './read-buffer.ts';
 
-/** Limits of a transfer, in milliseconds. */
-export interface HttpLimits extends CrawlLimits {
+/** Limits of a transfer, in milliseconds, and the way that it takes. */
+export interface HttpLimits extends CrawlLimits, ProxySettings {
   /** Until a connection stands. */
   connectMs: number;
   /** Connections to one host at a time. */
@@ -40,12 +41,15 @@ export interface HttpRequest {
 export class HttpClient {
   readonly #agent: Agent;
   readonly #limits: HttpLimits;
+  readonly #proxies: Proxies;
   readonly #pace = new Pace();
 
+  /** @throws E_USAGE for a proxy that is none */
   constructor(limits: HttpLimits) {
     this.#limits = limits;
+    this.#proxies = new Proxies(limits);
     this.#agent = new Agent({
-      connect: bufferedConnector({ timeout: limits.connectMs }),
+      connect: bufferedConnector({ timeout: limits.connectMs }, this.#proxies),
       headersTimeout: limits.idleMs,
       bodyTimeout: limits.idleMs,
       connections: limits.connections,
@@ -64,6 +68,7 @@ export class HttpClient {
     return new Promise((resolve, reject) => {
       const { signal, hasAlternatives = false } = request;
       const url = new URL(request.url);
+      const proxy = this.#proxies.of(url);
       let controller: Dispatcher.DispatchController | undefined;
       let rest: NodeJS.Timeout | undefined;
       let thrown: { error: unknown } | undefined;
@@ -75,7 +80,7 @@ export class HttpClient {
         watch.end(error === undefined);
         signal?.removeEventListener('abort', onAbort);
         if (error === undefined) resolve();
-        else reject(thrown === undefined ? networkError(error, request.url) : thrown.error);
+        else reject(thrown === undefined ? networkError(error, request.url, proxy) : thrown.error);
       };
       const attempt = <Value>(body: () => Value): Value | undefined => {
         if (controller?.aborted !== false) return undefined;
@@ -126,7 +131,11 @@ export class HttpClient {
         ...request.headers,
       };
       if (request.range !== undefined) headers.range = `bytes=${request.range.start}-${request.range.end - 1}`;
-      this.#agent.dispatch({ origin: url.origin, path: url.pathname + url.search, method: 'GET', headers }, handler);
+      const path = url.pathname + url.search;
+      const isForwarded = proxy !== undefined && url.protocol === 'http:';
+      if (isForwarded) Object.assign(headers, { host: url.host }, proxyAuthorization(proxy));
+      const target = isForwarded ? { origin: proxy.origin, path: url.origin + path } : { origin: url.origin, path };
+      this.#agent.dispatch({ ...target, method: 'GET', headers }, handler);
     });
   }
 
@@ -154,10 +163,11 @@ const unreachable = /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_\w+|E
 const socketCode = /^(E(?!PROTO$|RR_)[A-Z_]+|UND_\w+)$/;
 
 /** The error of a connection. Whatever it is, it is about the host: `data.unreachable` when there is nobody to speak to at all. */
-function networkError(error: unknown, url: string): unknown {
+function networkError(error: unknown, url: string, proxy: URL | undefined): unknown {
   if (isPakratError(error)) return error;
   const code = codeOf(error) ?? '';
-  const message = messageOf(error) || code;
+  const way = proxy === undefined ? '' : `through the proxy ${proxy.origin}: `;
+  const message = way + (messageOf(error) || code);
   // An answer that is no HTTP at all has a name, and not always a code.
   const isNoHttp = (error as { name?: unknown } | null)?.name === 'HTTPParserError';
   const isNoTls = /^https:/i.test(url) && !isNoHttp && (!socketCode.test(code) || / TLS /.test(message));
@@ -165,7 +175,7 @@ function networkError(error: unknown, url: string): unknown {
   if (/TIMEOUT|ETIMEDOUT/.test(code)) {
     const isConnecting = code === 'UND_ERR_CONNECT_TIMEOUT';
     const problem = !isConnecting ? 'no answer' : /^https:/i.test(url) ? 'no secure connection' : 'no connection';
-    return timeoutError(url, `${problem} in time`, data, error);
+    return timeoutError(url, `${way}${problem} in time`, data, error);
   }
   const shown = redactUrl(url);
   const problem = isNoTls ? `no secure connection (${[code, message].filter(Boolean).join(': ')})` : message;

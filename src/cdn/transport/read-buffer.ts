@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { buildConnector } from 'undici';
 // The part alone, as the agent in http.ts.
 import makeConnector from 'undici/lib/core/connect.js';
+import { openTunnel, type Proxies } from './proxies.ts';
 
 /** Bytes of a read, and of a piece at most. Twice and four times as many are no faster: they leave the processor's cache on their way. */
 export const readBytes = 64 * 1024;
@@ -10,13 +11,29 @@ export const readBytes = 64 * 1024;
  * Makes connections that read into one buffer, each piece after the one before was taken. Else node makes a new buffer for every piece:
  * to make and to collect them is a tenth of the work of a fast transfer.
  * @param options as undici's own connector takes them
+ * @param proxies through which hosts are reached that are asked by https
  */
-export function bufferedConnector(options: buildConnector.BuildOptions): buildConnector.connector {
+export function bufferedConnector(
+  options: buildConnector.BuildOptions & { timeout: number },
+  proxies: Proxies,
+): buildConnector.connector {
   const buffer = Buffer.allocUnsafeSlow(readBytes);
   // A connector remembers TLS sessions, but each connection needs one of its own, for its callback.
   const sessions = new Map<string, Buffer>();
+  // What comes through a tunnel is read from the socket below, into memory of its own.
+  const secure = makeConnector(options);
   return (target, callback) => {
     const origin = `${target.hostname}:${target.port}`;
+    const proxy = target.protocol === 'https:' ? proxies.of(target) : undefined;
+    if (proxy !== undefined) {
+      const { hostname, port } = target;
+      const host = hostname.includes(':') ? `[${hostname}]` : hostname;
+      openTunnel(proxy, `${host}:${port || 443}`, options.timeout).then(
+        (httpSocket) => secure({ ...target, httpSocket }, callback),
+        (error: Error) => callback(error, null),
+      );
+      return;
+    }
     // Until the connection stands nothing is taken: what a host sends before it was asked is not worth a crash.
     let deliver = (_piece: Buffer): boolean => false;
     // The net module's way to read into memory that it is given. What the callback gives back says whether to go on reading.

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as Flags from '@oclif/core/flags';
 import type { InferredFlags } from '@oclif/core/interfaces';
 import type { SessionOptions } from '../../app/session/session-options.ts';
-import { userSettings } from '../settings-file.ts';
+import { ownSettings } from '../settings-file.ts';
 import { repeatable } from './args.ts';
 
 /** The flags that every command has, beside --json. */
@@ -88,6 +88,6 @@ export async function sessionOptions(
     patchUrl: flags['patch-url'] ?? (process.env.PAKRAT_PATCH_URL ?? '').split(/\s+/).filter(Boolean),
     cdnHost: flags['cdn-host'],
     offline: flags.offline,
-    settings: await userSettings(),
+    settings: await ownSettings(),
   };
 }
