@@ -191,7 +191,10 @@ function sqliteError(error: unknown, path: string): unknown {
       hint: 'A store that may not be written can be read with --offline.',
     });
   }
-  return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, options);
+  const hint = code.startsWith('SQLITE_IOERR')
+    ? 'A store needs a disk that is sound, and can hold a database: not every network drive can.'
+    : undefined;
+  return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { ...options, hint });
 }
 
 function damagedError(path: string, problem: string, options: ErrorOptions): PakratError {

@@ -8,6 +8,7 @@ import Database from 'better-sqlite3';
 import { lockStore, Sqlite } from '../../../src/store/ledger/sqlite.ts';
 import { builtModule } from '../../support/built-module.ts';
 import { runInChild } from '../../support/child.ts';
+import { runShell } from '../../support/run-pakrat.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -154,4 +155,12 @@ describe('a lock that is damaged', () => {
       expect.objectContaining({ code: 'E_STORE', message: expect.stringContaining('full.db') }),
     );
   });
+});
+
+test('of a disk that does not write a database it is told that it should be another', () => {
+  const list = scratch('list.txt');
+  fs.writeFileSync(list, `${'0'.repeat(16)} ${'1'.repeat(32)}\n`);
+  // Blocks of 512 bytes: the first pages fit.
+  const { stderr } = runShell(`ulimit -f 80; pakrat keys import ${list} --store ${scratch('limited')}; echo $? >&2`);
+  expect(stderr).toMatch(/ledger\.db: disk I\/O error\nCode: E_STORE\nTry this: .* can hold a database: .*\n1\n/);
 });
