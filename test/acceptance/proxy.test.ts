@@ -57,6 +57,22 @@ test('all that is asked for by http is asked of it, as a whole URL', async () =>
   for (const url of proxy.asked) expect(url).toContain(`http://cdn.invalid:${port}/`);
 });
 
+test('the library has it from its settings, and from no environment', async () => {
+  const at = `http://cdn.invalid:${port}`;
+  const options = { store: scratch('library'), patchUrl: [at], cdnHost: [at] };
+  const httpProxy = `http://${login}@${proxy.host}`;
+  process.env.http_proxy = httpProxy;
+  try {
+    const deaf = withPakrat(options, (pakrat) => pakrat.versions('wow'));
+    await expect(deaf).rejects.toMatchObject({ code: 'E_NETWORK_EXHAUSTED' });
+  } finally {
+    delete process.env.http_proxy;
+  }
+  const settings = { network: { httpProxy } };
+  const { rows } = await withPakrat({ ...options, settings }, (pakrat) => pakrat.versions('wow'));
+  expect(rows.length).toBeGreaterThan(0);
+});
+
 (hasOpenssl ? test : test.skip)(
   'what is asked for by https goes through tunnels, and nobody between sees it',
   async () => {
