@@ -130,9 +130,7 @@ describe('a proxy that does not do it', () => {
       const env = { [`${name}_proxy`]: await at() };
       const ran = await run('sync wow', `refused-${status}`, env, `${name}://cdn.invalid:${port}`);
       expect(ran).toMatchObject({ status, stderr: expect.stringMatching(said) });
-      const { stdout } = await startPakrat(['config'], { env }).ended;
-      expect(stdout).toContain('environment');
-      expect(ran.stderr + stdout).not.toContain('secret');
+      expect(ran.stderr).not.toContain('secret');
     }
   });
 

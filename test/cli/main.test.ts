@@ -40,12 +40,13 @@ test.each([
   expect(JSON.parse(stdout)).toMatchObject({ error: { code: 'E_USAGE', message: expect.stringContaining(message) } });
 });
 
-test('config says which setting comes from which file', () => {
+test('config says which setting comes from where', () => {
   mkdirSync(scratch('pakrat'));
   writeFileSync(scratch('pakrat', 'config.json'), '{"region": "eu"}');
-  const env = { XDG_CONFIG_HOME: scratch() };
+  const env = { XDG_CONFIG_HOME: scratch(), http_proxy: 'http://web:1' };
   const { status, stdout } = runPakrat(['config'], { env });
   expect(status).toBe(0);
+  expect(stdout).toMatch(/^network\.httpProxy +environment +http:\/\/web:1$/m);
   expect(stdout).toContain(`region                    ${scratch('pakrat', 'config.json')}  eu\n`);
   const json = JSON.parse(runPakrat(['config', '--json', '--store', 'x'], { env }).stdout) as object;
   expect(json).toMatchObject({ file: scratch('pakrat', 'config.json'), store: 'x' });

@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { settingsFile, settingsFiles, userSettings } from '../../src/cli/settings-file.ts';
+import { ownSettings, proxySettings, settingsFile, settingsFiles, userSettings } from '../../src/cli/settings-file.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 const scratch = scratchFolder();
@@ -62,4 +62,14 @@ test.each([
 test('a file that is named and not there is refused', async () => {
   process.env.PAKRAT_CONFIG = scratch('none.json');
   await expect(userSettings()).rejects.toThrow(expect.objectContaining({ code: 'E_USAGE' }));
+});
+
+test('proxies of the environment go over those of the file, and take nothing else away', async () => {
+  expect(proxySettings({ https_proxy: '', HTTPS_PROXY: 'big:1', http_proxy: 'small:1', HTTP_PROXY: 'big:1' })).toEqual({
+    network: { httpProxy: 'small:1', httpsProxy: 'big:1' },
+  });
+  process.env.PAKRAT_CONFIG = userFile({ region: 'kr', network: { httpProxy: 'file:1', noProxy: 'a', idleMs: 9 } });
+  process.env.http_proxy = 'small:1';
+  const network = { httpProxy: 'small:1', noProxy: 'a', idleMs: 9 };
+  expect(await ownSettings()).toEqual({ region: 'kr', network });
 });

@@ -16,7 +16,7 @@ export interface Run {
 
 /** How to run it. */
 export interface RunOptions {
-  /** Added to the environment; the tests' own PAKRAT_ variables are not passed on. */
+  /** Added to the environment; the tests' own PAKRAT_ variables, and their proxies, are not passed on. */
   env?: Record<string, string>;
   input?: string;
   cwd?: string;
@@ -26,7 +26,7 @@ export interface RunOptions {
 /** The environment of a run, with more added. */
 export function environment(added: Record<string, string> = {}): NodeJS.ProcessEnv {
   if (!existsSync(commands)) throw new Error('the program is not built: npm run build');
-  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('PAKRAT_'));
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(PAKRAT_.*|(https?|no)_proxy)$/i.test(name));
   // A settings file of whoever runs the tests says nothing here.
   const XDG_CONFIG_HOME = join(tmpdir(), 'pakrat-no-settings');
   return { ...Object.fromEntries(inherited), NODE_ENV: 'production', XDG_CONFIG_HOME, ...added };

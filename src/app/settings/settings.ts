@@ -1,5 +1,4 @@
 import defaults from '../../../config/default.json' with { type: 'json' };
-import { redactUrl } from '../../cdn/transport/http-head.ts';
 import type { ServiceTemplate } from '../../cdn/versions/service-urls.ts';
 
 /** Every setting; defaults, bounds and meanings are in config/default.json and config/schema.json. */
@@ -66,12 +65,13 @@ export interface SettingRow {
   from: string;
 }
 
-/** Every setting with its value, without names and passwords in URLs, and the layer that it comes from. */
+/** Every setting with its value, and the layer that it comes from. Names and passwords for a proxy are left out. */
 export function listSettings(...layers: readonly SettingsLayer[]): SettingRow[] {
   const merged = mergeSettings(...layers.map(({ settings }) => settings));
   const origins = new Map<string, string>();
   for (const { name, settings } of layers) for (const [path] of leaves(settings as object)) origins.set(path, name);
-  const shown = (value: unknown): unknown => (typeof value === 'string' ? redactUrl(value) : value);
+  const shown = (value: unknown): unknown =>
+    typeof value === 'string' ? value.replace(/^([a-z]+:\/\/)?[^/@]*@/i, '$1') : value;
   return leaves(merged).map(([name, value]) => ({ name, value: shown(value), from: origins.get(name) ?? 'default' }));
 }
 

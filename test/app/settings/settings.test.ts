@@ -43,6 +43,17 @@ test('each setting says which layer it comes from', () => {
   expect(rows).toContainEqual({ name: 'sync.gapBytes', value: 65_536, from: 'default' });
 });
 
+test('who is told a proxy is not shown', () => {
+  const at = (httpProxy: string): unknown =>
+    listSettings({ name: 'a', settings: { network: { httpProxy } } }).find(({ name }) => name === 'network.httpProxy');
+  for (const [set, shown] of [
+    ['http://me:secret@web:3128/', 'http://web:3128/'],
+    ['me:secret@web:3128', 'web:3128'],
+    ['web:3128', 'web:3128'],
+  ] as const)
+    expect(at(set)).toEqual({ name: 'network.httpProxy', value: shown, from: 'a' });
+});
+
 test('every setting has a meaning and bounds in the schema, and a default', () => {
   const read = (name: string) => JSON.parse(readFileSync(join('config', name), 'utf8')) as Record<string, unknown>;
   const schema = read('schema.json') as { properties: Record<string, { properties?: Record<string, object> }> };
