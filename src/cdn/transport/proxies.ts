@@ -38,7 +38,7 @@ export class Proxies {
     const isHttps = protocol === 'https:';
     const proxy = isHttps ? this.#https : this.#http;
     if (proxy === undefined) return undefined;
-    const host = hostname.replace(/^\[(.*)\]$/, '$1').toLowerCase();
+    const host = plainHost(hostname).toLowerCase();
     const isOwn =
       thisMachine(host) || this.#exempt.some((isExempt) => isExempt(host, port || (isHttps ? '443' : '80')));
     return isOwn ? undefined : proxy;
@@ -62,40 +62,48 @@ export async function openTunnel(proxy: URL, target: string, timeoutMs: number):
   const { request } = await import('node:http');
   const headers = { host: target, ...proxyAuthorization(proxy) };
   return new Promise((resolve, reject) => {
-    const fail = (problem: string): void =>
-      reject(
-        new PakratError('E_NETWORK', `${target}: the proxy ${proxy.origin} ${problem}`, {
-          data: { url: target, unreachable: true },
-        }),
-      );
     const { hostname, port } = proxy;
-    const asked = request({ method: 'CONNECT', host: hostname, port, path: target, headers, agent: false });
-    asked.setTimeout(timeoutMs, () =>
-      asked.destroy(Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' })),
-    );
+    const asked = request({ method: 'CONNECT', host: plainHost(hostname), port, path: target, headers, agent: false });
+    const late = Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' });
+    const timer = setTimeout(() => asked.destroy(late), timeoutMs);
+    asked.on('close', () => clearTimeout(timer));
     asked.on('error', reject);
-    asked.on('response', ({ statusCode }) => {
-      asked.destroy();
-      fail(`answered with status ${statusCode}`);
-    });
     asked.on('connect', ({ statusCode = 0 }, socket) => {
-      socket.setTimeout(0);
+      clearTimeout(timer);
       if (statusCode >= 200 && statusCode < 300) return resolve(socket as Socket);
       socket.destroy();
-      fail(`answered with status ${statusCode}`);
+      reject(refusal(proxy, target, statusCode));
     });
     asked.end();
+  });
+}
+
+function refusal({ origin }: URL, target: string, status: number): PakratError {
+  return new PakratError('E_NETWORK', `${target}: the proxy ${origin} answered with status ${status}`, {
+    data: { url: target, unreachable: true },
   });
 }
 
 function proxyUrl(given: string | undefined): URL | undefined {
   if (given === undefined || given === '') return undefined;
   const written = /^[a-z][a-z\d+.-]*:\/\//i.test(given) ? given : `http://${given}`;
-  if (/^http:/i.test(written) && URL.canParse(written)) return new URL(written);
+  try {
+    const url = new URL(written);
+    // What stands for no character is no name and no password.
+    proxyAuthorization(url);
+    if (url.protocol === 'http:') return url;
+  } catch {
+    // No URL.
+  }
   // It may have a password in it, and is not shown.
   throw new PakratError('E_USAGE', 'the proxy that is set is no http:// URL', {
     hint: '`pakrat config` tells where: network.httpProxy and network.httpsProxy are those of http_proxy and https_proxy.',
   });
+}
+
+/** IPv6 addresses carry brackets in a URL alone. */
+function plainHost(hostname: string): string {
+  return hostname.replace(/^\[(.*)\]$/, '$1');
 }
 
 function thisMachine(host: string): boolean {
@@ -113,7 +121,7 @@ function exemption(word: string): (host: string, port: string) => boolean {
   const [, network = '', bits] = /^([\d.:a-f]+)\/(\d{1,3})$/.exec(word) ?? [];
   if (isIP(network) !== 0) return inNetwork(network, Number(bits));
   const [, name = word, ownPort] = /^(\[.*\]|[^:]*):(\d+)$/.exec(word) ?? [];
-  const plain = name.replace(/^\*?\./, '').replace(/^\[(.*)\]$/, '$1');
+  const plain = plainHost(name.replace(/^\*?\./, ''));
   return (host, port) => (ownPort === undefined || ownPort === port) && (host === plain || host.endsWith(`.${plain}`));
 }
 

@@ -39,7 +39,7 @@ test.each([
 
 test('a proxy needs no scheme, and what is no proxy of http is refused without showing it', () => {
   expect(new Proxies({ httpProxy: 'web:3128' }).of(new URL('http://a/'))?.origin).toBe('http://web:3128');
-  for (const httpProxy of ['socks5://me:secret@web', 'https://web', 'http://', 'http://a b'])
+  for (const httpProxy of ['socks5://me:secret@web', 'https://web', 'http://', 'http://a b', 'http://me:%ff@web'])
     expect(() => new Proxies({ httpProxy })).toThrow(expect.objectContaining({ code: 'E_USAGE' }));
   expect(() => new Proxies({ httpProxy: 'socks5://me:secret@web' })).not.toThrow(/secret/);
 });
