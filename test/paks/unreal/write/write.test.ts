@@ -142,12 +142,12 @@ test.each([
 
 test('holds no large file in memory', async () => {
   const piece = new Uint8Array(1 << 20).map((_, i) => (i * i) >> 7);
-  const size = 200 << 20;
+  const size = 300 << 20;
   const large: PackFile = {
     name: 'large',
     size,
     async *open() {
-      for (let i = 0; i < 200; i++) yield piece;
+      for (let i = 0; i < 300; i++) yield piece;
     },
   };
   let most = 0;
@@ -161,7 +161,8 @@ test('holds no large file in memory', async () => {
   const before = process.memoryUsage().arrayBuffers;
   const result = await writeUnrealPak([large], sink, { version: 3 });
   expect(written).toBe(result.bytes);
-  expect(most - before).toBeLessThan(100 << 20);
+  // Newer runtimes leave up to 150 MiB to be collected, however large the file is.
+  expect(most - before).toBeLessThan(200 << 20);
 });
 
 test.each([11, 9])('an index of version %s that was made on disk is that which was made in memory', async (version) => {
