@@ -65,14 +65,18 @@ export interface SettingRow {
   from: string;
 }
 
-/** Every setting with its value, and the layer that it comes from. Names and passwords for a proxy are left out. */
+/** Every setting with its value, and the layer that it comes from; of a proxy without the name and password that it is told. */
 export function listSettings(...layers: readonly SettingsLayer[]): SettingRow[] {
   const merged = mergeSettings(...layers.map(({ settings }) => settings));
   const origins = new Map<string, string>();
   for (const { name, settings } of layers) for (const [path] of leaves(settings as object)) origins.set(path, name);
-  const shown = (value: unknown): unknown =>
-    typeof value === 'string' ? value.replace(/^([a-z]+:\/\/)?[^/@]*@/i, '$1') : value;
-  return leaves(merged).map(([name, value]) => ({ name, value: shown(value), from: origins.get(name) ?? 'default' }));
+  const shown = (name: string, value: unknown): unknown =>
+    name.endsWith('Proxy') ? String(value).replace(/^([a-z\d]+:\/\/)?.*@/i, '$1') : value;
+  return leaves(merged).map(([name, value]) => ({
+    name,
+    value: shown(name, value),
+    from: origins.get(name) ?? 'default',
+  }));
 }
 
 /** Settings of groups, and those without one, by their paths. */

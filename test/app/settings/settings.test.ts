@@ -43,12 +43,13 @@ test('each setting says which layer it comes from', () => {
   expect(rows).toContainEqual({ name: 'sync.gapBytes', value: 65_536, from: 'default' });
 });
 
-test('who is told a proxy is not shown', () => {
+test('the name and password of a proxy are not shown', () => {
   const at = (httpProxy: string): unknown =>
     listSettings({ name: 'a', settings: { network: { httpProxy } } }).find(({ name }) => name === 'network.httpProxy');
   for (const [set, shown] of [
     ['http://me:secret@web:3128/', 'http://web:3128/'],
     ['me:secret@web:3128', 'web:3128'],
+    ['socks5://me:se/cr@et@web', 'socks5://web'],
     ['web:3128', 'web:3128'],
   ] as const)
     expect(at(set)).toEqual({ name: 'network.httpProxy', value: shown, from: 'a' });
