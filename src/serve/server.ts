@@ -1,4 +1,5 @@
 import type { Session } from '../app/session/session.ts';
+import { hostAndPort } from '../cdn/transport/host-text.ts';
 import { addAnswerRoutes } from './answers/answer-routes.ts';
 import { openAnswers } from './answers/answers.ts';
 import { chosenBuilds } from './answers/chosen-builds.ts';
@@ -6,7 +7,7 @@ import { watchConnections } from './listen/connections.ts';
 import { defaultLimits } from './listen/limits.ts';
 import { listen, stopListening } from './listen/listen.ts';
 import { makePorts } from './listen/ports.ts';
-import { checkPublic, hostAndPort, isEvery, publicHost } from './listen/public-host.ts';
+import { checkPublic, isEvery, publicHost } from './listen/public-host.ts';
 import { openMetrics } from './metrics/metrics.ts';
 import { addWatchRoutes } from './metrics/watch-routes.ts';
 import { addObjectRoutes } from './objects/object-routes.ts';

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { join, sep } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { hostAndPort } from '../cdn/transport/host-text.ts';
 import { type RateLimit, rateLimit, unlimited } from '../cdn/transport/rate-limit.ts';
 import { codeOf } from '../core/errors.ts';
 import { isSafeCdnPath } from '../store/layout.ts';
@@ -61,7 +62,7 @@ export async function serveFolder(root: string, options: ServeOptions = {}): Pro
   await once(server, 'listening');
   const bound = (server.address() as AddressInfo).port;
   return {
-    url: `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
+    url: `http://${hostAndPort(host, bound)}`,
     port: bound,
     stats,
     async close() {

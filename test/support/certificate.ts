@@ -8,6 +8,9 @@ export interface Certificate {
   key: string;
 }
 
+/** A key that is made along. */
+const fresh = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
+
 /** True where there is a program to make certificates with. */
 export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 
@@ -15,7 +18,6 @@ export const hasOpenssl = spawnSync('openssl', ['version']).status === 0;
 export function certifyByUnknown(folder: string): Certificate {
   mkdirSync(folder, { recursive: true });
   const at = (name: string): string => join(folder, name);
-  const fresh = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'];
   openssl(
     'req',
     '-x509',
@@ -41,9 +43,8 @@ export function certifyByUnknown(folder: string): Certificate {
 export function certify(folder: string, name = 'IP:127.0.0.1'): { certificate: string; key: string } {
   mkdirSync(folder, { recursive: true });
   const [certificate, key] = [join(folder, 'certificate.pem'), join(folder, 'key.pem')];
-  const fresh = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes', '-days', '2'];
   const names = ['-subj', '/CN=pakrat test', '-addext', `subjectAltName=${name}`];
-  openssl('req', '-x509', ...fresh, ...names, '-out', certificate, '-keyout', key);
+  openssl('req', '-x509', ...fresh, '-days', '2', ...names, '-out', certificate, '-keyout', key);
   return { certificate, key };
 }
 

@@ -2,6 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { connect, isIP, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { abortError } from '../../core/errors.ts';
+import { bareHost } from '../transport/host-text.ts';
 import { Proxies, type ProxySettings } from '../transport/proxies.ts';
 import { type Host, problemOf } from './host-names.ts';
 import type { Hosts } from './hosts.ts';
@@ -64,8 +65,7 @@ async function probe({ base }: Host, resolver: Resolver, signal: AbortSignal | u
 }
 
 async function addressOf(hostname: string, resolver: Resolver): Promise<string | undefined> {
-  // IPv6 addresses carry brackets in a URL, and none where a socket is opened.
-  const plain = hostname.replace(/^\[(.*)\]$/, '$1');
+  const plain = bareHost(hostname);
   if (isIP(plain) !== 0 || plain === 'localhost') return plain;
   const found = Promise.any([resolver.resolve4(plain), resolver.resolve6(plain)]).catch(() => []);
   const [address] = await Promise.race([found, sleep(lookupMs, [] as string[], { ref: false })]);

@@ -1,5 +1,6 @@
 import { BlockList, isIP, type Socket } from 'node:net';
 import { PakratError } from '../../core/errors.ts';
+import { bareHost, hostAndPort } from './host-text.ts';
 
 /*
  * Proxies as the environment names them for curl, git and npm. What is asked for by http goes to the proxy as a whole URL (RFC 9112, 3.2.2), and what
@@ -38,7 +39,7 @@ export class Proxies {
     const isHttps = protocol === 'https:';
     const proxy = isHttps ? this.#https : this.#http;
     if (proxy === undefined) return undefined;
-    const host = plainHost(hostname).toLowerCase();
+    const host = bareHost(hostname).toLowerCase();
     const isOwn =
       thisMachine(host) || this.#exempt.some((isExempt) => isExempt(host, port || (isHttps ? '443' : '80')));
     return isOwn ? undefined : proxy;
@@ -54,16 +55,21 @@ export function proxyAuthorization({ username, password }: URL): Record<string, 
 
 /**
  * A connection to a host through a proxy.
- * @param target host and port, as in `example.org:443`
+ * @param to host without brackets, and port; an empty one is that of https
  * @throws E_NETWORK when the proxy refuses, or errors of the system
  */
-export async function openTunnel(proxy: URL, target: string, timeoutMs: number): Promise<Socket> {
+export async function openTunnel(
+  proxy: URL,
+  to: { hostname: string; port: string },
+  timeoutMs: number,
+): Promise<Socket> {
   // Loaded when it is needed.
   const { request } = await import('node:http');
+  const target = hostAndPort(to.hostname, to.port || '443');
   const headers = { host: target, ...proxyAuthorization(proxy) };
   return new Promise((resolve, reject) => {
     const { hostname, port } = proxy;
-    const asked = request({ method: 'CONNECT', host: plainHost(hostname), port, path: target, headers, agent: false });
+    const asked = request({ method: 'CONNECT', host: bareHost(hostname), port, path: target, headers, agent: false });
     const late = Object.assign(new Error('no answer in time'), { code: 'ETIMEDOUT' });
     const timer = setTimeout(() => asked.destroy(late), timeoutMs);
     asked.on('close', () => clearTimeout(timer));
@@ -101,11 +107,6 @@ function proxyUrl(given: string | undefined): URL | undefined {
   });
 }
 
-/** IPv6 addresses carry brackets in a URL alone. */
-function plainHost(hostname: string): string {
-  return hostname.replace(/^\[(.*)\]$/, '$1');
-}
-
 function thisMachine(host: string): boolean {
   return (
     host === 'localhost' ||
@@ -121,7 +122,7 @@ function exemption(word: string): (host: string, port: string) => boolean {
   const [, network = '', bits] = /^([\d.:a-f]+)\/(\d{1,3})$/.exec(word) ?? [];
   if (isIP(network) !== 0) return inNetwork(network, Number(bits));
   const [, name = word, ownPort] = /^(\[.*\]|[^:]*):(\d+)$/.exec(word) ?? [];
-  const plain = plainHost(name.replace(/^\*?\./, ''));
+  const plain = bareHost(name.replace(/^\*?\./, ''));
   return (host, port) => (ownPort === undefined || ownPort === port) && (host === plain || host.endsWith(`.${plain}`));
 }
 

@@ -26,9 +26,7 @@ export function bufferedConnector(
     const origin = `${target.hostname}:${target.port}`;
     const proxy = target.protocol === 'https:' ? proxies.of(target) : undefined;
     if (proxy !== undefined) {
-      const { hostname, port } = target;
-      const host = hostname.includes(':') ? `[${hostname}]` : hostname;
-      openTunnel(proxy, `${host}:${port || 443}`, options.timeout).then(
+      openTunnel(proxy, target, options.timeout).then(
         (httpSocket) => secure({ ...target, httpSocket }, callback),
         (error: Error) => callback(error, null),
       );

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
 import { type Bpsv, decodeBpsv } from '../../formats/services/bpsv.ts';
 import { fetchBytesWithin } from '../transport/fetch-bytes.ts';
+import { bareHost } from '../transport/host-text.ts';
 import type { HttpGetter } from '../transport/http.ts';
 import { redactUrl } from '../transport/http-head.ts';
 import { type Channels, isChannels } from './channels.ts';
@@ -140,8 +141,7 @@ async function askOne(
 function askRibbit(service: string, question: VersionQuestion): Promise<Uint8Array> {
   const url = new URL(service);
   const { product, endpoint, timeoutMs, signal } = question;
-  // IPv6 addresses carry brackets in a URL, and none where a socket is opened.
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = bareHost(url.hostname);
   return queryRibbit({ host, port: Number(url.port || ribbitPort), product, endpoint, timeoutMs, signal });
 }
 

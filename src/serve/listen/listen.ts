@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo, Server } from 'node:net';
+import { hostAndPort } from '../../cdn/transport/host-text.ts';
 import { codeOf, messageOf, PakratError } from '../../core/errors.ts';
-import { hostAndPort } from './public-host.ts';
 
 /**
  * Listens, and gives back the port.

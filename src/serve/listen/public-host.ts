@@ -1,4 +1,5 @@
 import { networkInterfaces } from 'node:os';
+import { hostAndPort } from '../../cdn/transport/host-text.ts';
 import { PakratError } from '../../core/errors.ts';
 
 /**
@@ -30,9 +31,4 @@ export function checkPublic(text: string): string {
   throw new PakratError('E_USAGE', `${JSON.stringify(text)} cannot be the public name of a server`, {
     hint: 'Write HOST or HOST:PORT, without http://; an IPv6 address in brackets.',
   });
-}
-
-/** `host:port`, with an IPv6 address in brackets. */
-export function hostAndPort(host: string, port: number): string {
-  return `${host.includes(':') ? `[${host}]` : host}:${port}`;
 }
