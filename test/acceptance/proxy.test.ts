@@ -109,7 +109,11 @@ test('the library has it from its settings, and from no environment', async () =
 test('hosts that no_proxy names, and this machine, are asked themselves', async () => {
   proxy.asked.length = 0;
   const http_proxy = `http://${login}@${proxy.host}`;
-  const exempt = await run('ls wow', 'exempt', { http_proxy, no_proxy: 'example.org, .invalid' });
+  const no_proxy = 'example.org, .invalid';
+  const other = `http://cdn.test:${port}`;
+  expect(await run('versions wow', 'other', { http_proxy, no_proxy }, other)).toMatchObject({ status: 0 });
+  expect(proxy.asked.splice(0)).toEqual([expect.stringContaining(`${other}/`)]);
+  const exempt = await run('ls wow', 'exempt', { http_proxy, no_proxy });
   expect(exempt).toMatchObject({ status: 1, stderr: expect.stringMatching(/cdn\.invalid/) });
   expect(await run('ls wow', 'own', { http_proxy }, tree.url)).toMatchObject({ status: 0 });
   expect(proxy.asked).toEqual([]);
