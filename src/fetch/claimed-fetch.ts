@@ -48,10 +48,13 @@ export async function claimObject(store: Store, path: string, waiting: Waiting):
   return undefined;
 }
 
-/** Range jobs, each claimed when its turn comes; what others fetch is put off. Needs `close`. */
+/** Range jobs, each claimed when its turn comes; what others fetch is put off, and what needs another file. Needs `close`. */
 export class ClaimedJobs {
-  /** Jobs of which others fetch something. */
+  /** Jobs of which others fetch something, or whose file a broken disk did not let be written to. */
   putOff: PackedJob[] = [];
+  /** Paths of objects whose file has to be replaced, and of those whose file was. */
+  readonly #spoilt = new Set<string>();
+  readonly #renewed = new Set<string>();
   readonly #store: Store;
   readonly #claims = new Map<PackedJob, Claim>();
 
@@ -77,6 +80,35 @@ export class ClaimedJobs {
     claim?.release();
     this.putOff.push(job);
     return false;
+  }
+
+  /** Puts a job off because a broken disk does not let its file be written to. @returns false where that is another file already: it is the disk as such */
+  putOffSpoilt(job: PackedJob): boolean {
+    if (this.#renewed.has(job.path)) return false;
+    this.#spoilt.add(job.path);
+    this.putOff.push(job);
+    return true;
+  }
+
+  /**
+   * Replaces files that a broken disk does not let be written to, but for those that somebody writes to all the same.
+   * @returns whether any was replaced
+   * @throws E_STORE…
+   */
+  renewSpoilt(): boolean {
+    const before = this.#renewed.size;
+    for (const path of this.#spoilt) {
+      const claim = this.#store.claims()?.take(path, 0, Number.MAX_SAFE_INTEGER);
+      if (claim === undefined) continue;
+      try {
+        this.#store.files.renew(path);
+      } finally {
+        claim.release();
+      }
+      this.#spoilt.delete(path);
+      this.#renewed.add(path);
+    }
+    return this.#renewed.size > before;
   }
 
   /** Lets go of a job whose bytes are in the ledger. */

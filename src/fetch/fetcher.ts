@@ -249,7 +249,7 @@ export class Fetcher {
     try {
       const failures = await this.#transfer(fetch, claimed, jobs);
       while (claimed.putOff.length > 0) {
-        await this.#waiting.moment(fetch.signal);
+        if (!claimed.renewSpoilt()) await this.#waiting.moment(fetch.signal);
         addAll(failures, await this.#transfer(fetch, claimed, claimed.putOff.splice(0)));
       }
       return failures;
@@ -276,6 +276,7 @@ export class Fetcher {
         if (kind === 'data') this.fetchedEntries += 1;
         onEntry?.(job, index);
       },
+      onSpoilt: (job) => claimed.putOffSpoilt(job),
       onEnd: (job) => this.#committer.afterCommit(() => claimed.release(job)),
     });
     this.flush();

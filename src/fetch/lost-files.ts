@@ -1,6 +1,6 @@
 import { closeSync, rmSync } from 'node:fs';
 import type { EntryPlace } from '../builds/objects.ts';
-import { isPakratError, resultUnless } from '../core/errors.ts';
+import { isPakratError, isSystemError, resultUnless } from '../core/errors.ts';
 import { openPlain, readAt, readable } from '../files/read-at.ts';
 import { clearWay } from '../store/clear-way.ts';
 import { objectPath } from '../store/layout.ts';
@@ -36,10 +36,19 @@ export function forgetLost(store: Store, paths: Iterable<string>): string[] {
   return lostPaths;
 }
 
-/** Takes a small object that turned out to be wrong on disk for one that is not held, so that it is fetched again. @throws E_STORE… */
-export function loseObject({ ledger, files, file }: Store, path: string, size: number): void {
+/**
+ * Takes an object that turned out to be wrong on disk for one that is not held, so that it is fetched again.
+ * @param found.isUnread the disk does not give it: another time it may, so its file stays until other bytes come
+ * @throws E_STORE…
+ */
+export function loseObject(
+  { ledger, files, file }: Store,
+  path: string,
+  size: number,
+  { isUnread = false }: { isUnread?: boolean } = {},
+): void {
   files.withdraw([path], () => ledger.loseObject(path, size));
-  rmSync(file(path), { force: true });
+  if (!isUnread) rmSync(file(path), { force: true });
 }
 
 /**
@@ -51,16 +60,21 @@ export async function loseIfWrong(store: Store, place: EntryPlace): Promise<bool
   const path = objectPath(object);
   forgetLost(store, [path]);
   if (!isHeld(store, place)) return true;
-  if (await isRight(store, place)) return false;
-  if (loose) loseObject(store, path, size);
+  const found = await look(store, place);
+  if (found === 'right') return false;
+  if (loose) loseObject(store, path, size, { isUnread: found === 'unread' });
   else store.files.withdraw([path], () => store.ledger.removeSpans(path, [{ start: offset, end: offset + size }]));
   return true;
 }
 
-async function isRight({ file, objectKeys }: Store, { ekey, object, offset, size }: EntryPlace): Promise<boolean> {
+/** The bytes of an entry: right or wrong, or not given by the disk, which may give them another time. */
+async function look(
+  { file, objectKeys }: Store,
+  { ekey, object, offset, size }: EntryPlace,
+): Promise<'right' | 'wrong' | 'unread'> {
   const path = objectPath(object);
   const opened = resultUnless(isPakratError, () => readable(path, () => openPlain(file(path))));
-  if (opened === undefined) return false;
+  if (opened === undefined) return 'unread';
   const read = (_: unknown, from: number, length: number): Uint8Array =>
     objectKeys.decrypt(
       path,
@@ -68,9 +82,11 @@ async function isRight({ file, objectKeys }: Store, { ekey, object, offset, size
       offset + from,
     );
   try {
-    for await (const [checked] of checkEntries([{ ekey, size, raw: false }], read))
-      return checked?.problem === undefined;
-    return false;
+    for await (const [checked] of checkEntries([{ ekey, size, raw: false }], read)) {
+      if (checked?.problem === undefined) return 'right';
+      return isSystemError(checked.problem.cause) ? 'unread' : 'wrong';
+    }
+    return 'wrong';
   } finally {
     closeSync(opened.fd);
   }

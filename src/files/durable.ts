@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { releaseTemporary, removeTemporary, temporaryName } from './temporary.ts';
 
@@ -24,9 +24,14 @@ export function storeError(error: unknown, path: string): unknown {
     return new PakratError('E_STORE', `no permission to write ${path}`, { cause: error, data: { path } });
   }
   if (code?.startsWith('E') && code.length < 12 && !code.includes('_')) {
-    return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { cause: error, data: { path } });
+    return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { cause: error, data: { path, system: code } });
   }
   return error;
+}
+
+/** True for an error of {@link storeError} about a file that a broken disk does not let be written: not in the middle of a block that it does not give back, either. */
+export function isSpoilt(error: unknown): boolean {
+  return isPakratError(error) && error.data.system === 'EIO';
 }
 
 /** Runs work on a file of the store. @throws as {@link storeError} says */

@@ -1,7 +1,8 @@
-import { isStoreTrouble, messageOf } from '../core/errors.ts';
+import { isStoreTrouble, type PakratError } from '../core/errors.ts';
 import { plural } from '../core/quantities.ts';
+import { isSpoilt } from '../files/durable.ts';
 import { clearWay } from '../store/clear-way.ts';
-import { appendHistory, knownDamage, readHistory } from '../store/history/history-file.ts';
+import { appendHistory, knownDamage, readHistory, renewHistory } from '../store/history/history-file.ts';
 import { type HistoryLine, lastingKey } from '../store/history/lines.ts';
 import { Ledger } from '../store/ledger/ledger.ts';
 import type { Store } from '../store/store.ts';
@@ -15,7 +16,7 @@ export interface KeptHistory {
   /** Damaged lines that are not known to be so: their numbers, by the MD5 of what stands there. */
   damaged: ReadonlyMap<string, number>;
   /** Why the file cannot be read; undefined where it can, or where there is none. */
-  problem: string | undefined;
+  problem: PakratError | undefined;
   close(): void;
 }
 
@@ -23,7 +24,7 @@ export interface KeptHistory {
 export function openHistory({ layout, ledger }: Pick<Store, 'layout' | 'ledger'>): KeptHistory {
   const kept = new Ledger(':memory:');
   const damaged = new Map<string, number>();
-  let problem: string | undefined;
+  let problem: PakratError | undefined;
   kept.transaction(() => {
     try {
       for (const found of readHistory(layout.history)) {
@@ -32,7 +33,7 @@ export function openHistory({ layout, ledger }: Pick<Store, 'layout' | 'ledger'>
       }
     } catch (error) {
       if (!isStoreTrouble(error)) throw error;
-      problem = messageOf(error);
+      problem = error;
     }
     for (const line of ledger.history.waiting()) kept.history.follow(line);
   });
@@ -69,10 +70,10 @@ function compareAndMend(store: Store, { repair }: { repair: boolean }): HistoryF
     found.bad.push({ name, code, message });
     if (isMended) found.repaired += 1;
   };
-  const history = openHistory(store);
+  const history = openToMend(store, repair);
   try {
     if (history.problem !== undefined) {
-      tell(fileName, 'E_STORE', history.problem, false);
+      tell(fileName, 'E_STORE', history.problem.message, false);
       return found;
     }
     // A row that is damaged is nothing to hold the file against.
@@ -96,6 +97,15 @@ function compareAndMend(store: Store, { repair }: { repair: boolean }): HistoryF
   } finally {
     history.close();
   }
+}
+
+/** A file that a broken disk does not give whole is replaced where it may be mended: what lacks then is found as in any other. */
+function openToMend(store: Store, repair: boolean): KeptHistory {
+  const history = openHistory(store);
+  if (!repair || !isSpoilt(history.problem)) return history;
+  history.close();
+  renewHistory(store.layout.history, store.layout.temporary);
+  return openHistory(store);
 }
 
 /** Has a ledger take back what a history has and it does not. @returns build configs of builds that came back */

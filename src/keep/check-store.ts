@@ -1,5 +1,13 @@
 import * as fs from 'node:fs';
-import { isFileLost, isNoFile, isOurTrouble, isPakratError, isSystemError, PakratError } from '../core/errors.ts';
+import {
+  isDiskBroken,
+  isFileLost,
+  isNoFile,
+  isOurTrouble,
+  isPakratError,
+  isSystemError,
+  PakratError,
+} from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
 import { readOwn, withReads } from '../files/read-at.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
@@ -219,7 +227,8 @@ async function checkWhole(
     if (isSystemError(error) && !isLost) return { problem: unreadable(path, error), unread: true };
     if (!isLost && isOurTrouble(error)) throw error;
     const { code, message } = faultOf(path, error);
-    return { bytes, problem: { name: path, code, message }, damage: { kind: 'object', object } };
+    const damage: Damage = { kind: 'object', object, isUnread: isDiskBroken(error) };
+    return { bytes, problem: { name: path, code, message }, damage };
   }
 }
 

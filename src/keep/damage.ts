@@ -18,7 +18,15 @@ export type Damage =
   | { kind: 'row'; path: string };
 
 /** Damage that only a host can mend. */
-export type FetchedDamage = { kind: 'object'; object: KnownObject } | DamagedEntries;
+export type FetchedDamage = DamagedObject | DamagedEntries;
+
+/** A damaged object, as a whole. */
+interface DamagedObject {
+  kind: 'object';
+  object: KnownObject;
+  /** The disk does not give it. Another time it may, and then its bytes may be right: they stay until others come. */
+  isUnread?: boolean;
+}
 
 /** Damaged entries of one archive. There may be millions, and its index lists them: in memory is where they lie. */
 export interface DamagedEntries {
@@ -72,7 +80,7 @@ export function forgetDamage({ ledger, files, file, layout }: Store, damages: re
     }
   });
   for (const damage of damages) {
-    if (damage.kind === 'object') fs.rmSync(file(damage.object.path), { force: true });
+    if (damage.kind === 'object' && damage.isUnread !== true) fs.rmSync(file(damage.object.path), { force: true });
     else if (damage.kind === 'derived') removeDerived(damage.file);
   }
 }

@@ -1,9 +1,8 @@
 import { rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf } from '../core/errors.ts';
 import { makeFolderDurable } from '../files/durable.ts';
 import { isDeadMark, processMark } from '../files/temporary.ts';
-import { logPages, Sqlite } from './ledger/sqlite.ts';
+import { isDatabaseLost, logPages, Sqlite } from './ledger/sqlite.ts';
 
 /*
  * Bytes of objects that a process fetches just now, for the others to see, so that nothing is fetched by two of them. A database of its own,
@@ -124,14 +123,14 @@ function isVoid(owner: string, time: number): boolean {
   return isDeadMark(owner) || Math.abs(Date.now() - time) > voidMs;
 }
 
-/** One that is damaged, as after a power cut, or that is no file, is made anew: nobody's bytes are in it. */
+/** One that is damaged, as after a power cut, that a broken disk does not give, or that is no file, is made anew: nobody's bytes are in it. */
 function openDatabase(path: string): Sqlite {
   try {
     return prepared(path);
   } catch (error) {
     const files = ['', '-wal', '-shm'].map((suffix) => path + suffix);
     const isNoFile = files.some((file) => statSync(file, { throwIfNoEntry: false })?.isFile() === false);
-    if (codeOf(error) !== 'E_STORE_DAMAGED' && !isNoFile) throw error;
+    if (!isDatabaseLost(error) && !isNoFile) throw error;
     for (const file of files) rmSync(file, { recursive: true, force: true });
     return prepared(path);
   }

@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { inStore, makeFolderDurable } from '../files/durable.ts';
 import type { StoreLayout } from './layout.ts';
 
@@ -15,17 +15,22 @@ export function clearWay(
   for (const place of [root, partial]) clearBelow(place, path, temporary);
 }
 
+/** Moves what lies at a path to a folder of temporary files, where it stays. @throws E_STORE… */
+export function setAside(found: string, temporary: string): void {
+  inStore(found, () => {
+    makeFolderDurable(temporary);
+    fs.renameSync(found, join(temporary, `aside-${Date.now()}-${basename(found)}`));
+  });
+}
+
 function clearBelow(root: string, path: string, temporary: string): void {
   const names = path.split('/');
-  for (const [depth, name] of names.entries()) {
+  for (const depth of names.keys()) {
     const found = join(root, ...names.slice(0, depth + 1));
     const stat = fs.statSync(found, { throwIfNoEntry: false });
     if (stat === undefined) return;
     if (depth + 1 < names.length ? stat.isDirectory() : stat.isFile()) continue;
-    inStore(found, () => {
-      makeFolderDurable(temporary);
-      fs.renameSync(found, join(temporary, `aside-${Date.now()}-${name}`));
-    });
+    setAside(found, temporary);
     return;
   }
 }

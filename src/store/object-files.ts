@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { isNoFile, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
-import { ownFile } from '../files/copies/own-file.ts';
+import { ownFile, type Replacing, renewFile } from '../files/copies/own-file.ts';
 import { inStore, moveFilesDurable, removeDurable, truncateDurable } from '../files/durable.ts';
 import { readOwn } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
@@ -77,11 +77,24 @@ export class ObjectFiles {
   prepare(path: string): void {
     clearWay(this.#layout, path);
     const { file, elsewhere = [] } = this.partial(path);
-    for (const place of [file, ...elsewhere]) this.#own(place);
+    for (const place of [file, ...elsewhere]) ownFile(place, this.#replacing(path));
   }
 
-  #own(file: string): void {
-    ownFile(file, this.#layout.temporary, (work) => this.#ledger.transaction(work));
+  /**
+   * Replaces the file of an object into which a broken disk lets nobody write by a copy. What that disk does not give of it is not held any more.
+   * Nobody may write to the object meanwhile.
+   * @throws E_STORE_FULL, E_STORE
+   */
+  renew(path: string): void {
+    renewFile(this.find(path), this.#replacing(path));
+  }
+
+  #replacing(path: string): Replacing {
+    return {
+      temporary: this.#layout.temporary,
+      alone: (work) => this.#ledger.transaction(work),
+      onLost: (lost) => this.withdraw([path], () => this.#ledger.removeSpans(path, lost)),
+    };
   }
 
   /**
@@ -191,7 +204,8 @@ export class ObjectFiles {
       const stat = fs.statSync(found, { throwIfNoEntry: false });
       if (stat === undefined || stat.size < size) return undefined;
       if (stat.size > size) {
-        this.#own(found);
+        const { temporary, alone } = this.#replacing(path);
+        ownFile(found, { temporary, alone });
         truncateDurable(found, size);
       }
       return found;

@@ -7,10 +7,14 @@ import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
-/* A disk that gives back no byte of one file: every read of it fails with EIO, until there is another file in its place. */
+/*
+ * A disk that gives back no byte of one file, and takes none, until there is another file in its place; or one that does not give those of one block: every
+ * read of them fails with EIO, and so does every write to a part of the block, for the system would have to read the rest of it.
+ */
 
 const scratch = scratchFolder();
 const shim = scratch('broken-disk.cjs');
+const blockSize = 4096;
 let cdn: SyntheticCdn;
 let store: string;
 let mirror: string;
@@ -21,10 +25,23 @@ fs.writeFileSync(
   shim,
   `const fs = require('node:fs');
 const broken = Number(process.env.BROKEN_INODE);
-const readSync = fs.readSync;
+const block = Number(process.env.BROKEN_BLOCK ?? NaN);
+const { readSync, writeSync } = fs;
+const fail = (syscall) => {
+  throw Object.assign(new Error('EIO: i/o error, ' + syscall), { code: 'EIO', syscall });
+};
 fs.readSync = (fd, ...rest) => {
   if (fs.fstatSync(fd).ino !== broken) return readSync(fd, ...rest);
-  throw Object.assign(new Error('EIO: i/o error, read'), { code: 'EIO', syscall: 'read' });
+  const [bytes, offset, size, at] = rest;
+  const isInBlock = at >= block && at < block + ${blockSize};
+  if (Number.isNaN(block) || isInBlock) fail('read');
+  return readSync(fd, bytes, offset, at < block ? Math.min(size, block - at) : size, at);
+};
+fs.writeSync = (fd, ...rest) => {
+  const [, , size, at] = rest;
+  const isPart = (place) => Number.isNaN(block) || (place > block && place < block + ${blockSize});
+  if (fs.fstatSync(fd).ino === broken && (isPart(at) || isPart(at + size))) fail('write');
+  return writeSync(fd, ...rest);
 };
 `,
 );
@@ -53,11 +70,42 @@ beforeAll(async () => {
 
 afterAll(() => cdn?.close());
 
+/** A disk on which a file cannot be read, or one block of it; whatever name the file has afterwards. */
+function brokenDisk(file: string, block?: number): (...args: string[]) => Promise<Outcome> {
+  const where = block === undefined ? undefined : { BROKEN_BLOCK: String(block) };
+  const env = { NODE_OPTIONS: `--require ${shim}`, BROKEN_INODE: String(fs.statSync(file).ino), ...where };
+  return async (...args) => {
+    const { status, stdout, stderr } = await startPakrat(args, { env }).ended;
+    return { status, said: stdout + stderr };
+  };
+}
+
+interface Outcome {
+  status: number | null;
+  said: string;
+}
+
 /** A run of the program for which a file cannot be read. */
-async function runBroken(file: string, ...args: string[]): Promise<{ status: number | null; said: string }> {
-  const env = { NODE_OPTIONS: `--require ${shim}`, BROKEN_INODE: String(fs.statSync(file).ino) };
-  const { status, stdout, stderr } = await startPakrat(args, { env }).ended;
-  return { status, said: stdout + stderr };
+function runBroken(file: string, ...args: string[]): Promise<Outcome> {
+  return brokenDisk(file)(...args);
+}
+
+/** Copies a store, under a name of its own. */
+function copyStoreOf(folder: string, name: string): string {
+  const copy = scratch(name);
+  fs.cpSync(folder, copy, { recursive: true });
+  return copy;
+}
+
+function copyStore(name: string): string {
+  return copyStoreOf(store, name);
+}
+
+/** Paths of objects of a store that are held in part. */
+function partlyHeld(folder: string): string[] {
+  return fs
+    .readdirSync(join(folder, 'partial'), { recursive: true, encoding: 'utf8' })
+    .filter((name) => fs.statSync(join(folder, 'partial', name)).isFile());
 }
 
 const kinds = [
@@ -107,10 +155,29 @@ describe.each(kinds)('%s cannot be read', (kind) => {
     });
   });
 
+  test('for a moment, while it is repaired and no host has it any more: nothing is lost', async () => {
+    const copy = copyStore(`forgotten ${kind}`);
+    const path = parts.get(kind)!;
+    const [file, atHost] = [join(copy, 'tpr/wow', path), join(mirror, path)];
+    const use = ['--repair', '--patch-url', cdn.url, '--store', copy];
+    fs.renameSync(atHost, `${atHost}.away`);
+    try {
+      const failed = await runBroken(file, 'verify', ...use);
+      expect(failed).toMatchObject({ status: expect.any(Number), said: expect.stringContaining(basename(path)) });
+      expect(failed.status).not.toBe(0);
+      expect(await startPakrat(['verify', ...use]).ended).toMatchObject({ status: 0 });
+    } finally {
+      fs.renameSync(`${atHost}.away`, atHost);
+    }
+    const checked = await startPakrat(['verify', '--offline', '--store', copy]).ended;
+    expect(checked).toMatchObject({ status: 0, stdout: expect.stringContaining('all right') });
+    expect(fs.readFileSync(file).equals(fs.readFileSync(atHost))).toBe(true);
+    expect(fs.existsSync(join(copy, 'partial', 'tpr/wow', path))).toBe(false);
+  });
+
   test('under a server: it is an error that is told, or brought again with --pull-through', async () => {
     const path = join('tpr/wow', parts.get(kind)!);
-    // What is fetched of an archive goes into the same file, which gives back nothing here.
-    const status = ({ length }: readonly string[]): number => (length === 0 ? 500 : kind === 'an archive' ? 503 : 206);
+    const status = ({ length }: readonly string[]): number => (length === 0 ? 500 : 206);
     for (const pull of [[], ['--pull-through', '--patch-url', cdn.url]]) {
       const copy = scratch(`served with ${kind} ${pull.length}`);
       fs.cpSync(store, copy, { recursive: true });
@@ -146,4 +213,75 @@ describe.each(kinds)('%s cannot be read', (kind) => {
       expect(right.entries).toBeGreaterThan(30);
     });
   });
+});
+
+describe('one block of an archive cannot be read, nor written in part', () => {
+  const archivePath = (): string => join('tpr/wow', parts.get('an archive')!);
+  /** The first block, one in the middle, and the last, which is no whole one. */
+  const blocksOf = (file: string): number[] => {
+    const blocks = Math.ceil(fs.statSync(file).size / blockSize);
+    return [0, Math.floor(blocks / 2), blocks - 1].map((number) => number * blockSize);
+  };
+
+  test.each([0, 1, 2])('verify --repair brings what lies there into a file of its own (%i)', async (which) => {
+    const copy = copyStore(`block ${which}`);
+    const file = join(copy, archivePath());
+    const run = brokenDisk(file, blocksOf(file)[which]!);
+    const mended = await run('verify', '--repair', '--patch-url', cdn.url, '--store', copy);
+    expect(mended).toEqual({ status: 0, said: expect.stringContaining('cannot be read: EIO') });
+    expect(await startPakrat(['verify', '--offline', '--store', copy]).ended).toMatchObject({ status: 0 });
+    expect(fs.readFileSync(file).equals(fs.readFileSync(join(mirror, parts.get('an archive')!)))).toBe(true);
+  });
+
+  test('a sync goes on with it, also beside what was fetched before, and of a file with another name', async () => {
+    const copy = copyStore('synced block');
+    const file = join(copy, archivePath());
+    fs.linkSync(file, join(copy, 'other name'));
+    const run = brokenDisk(file, blocksOf(file)[1]!);
+    expect(await run('verify', '--offline', '--store', copy)).toMatchObject({ status: 3 });
+    const sync = ['sync', 'wow', '--all', '--patch-url', cdn.url, '--store', copy];
+    // What shares the block with what was fetched is found to be lost with it, and comes with the next one.
+    const first = await run(...sync);
+    expect([0, 9]).toContain(first.status);
+    expect(await run(...sync)).toMatchObject({ status: 0 });
+    expect(await run('verify', '--offline', '--store', copy)).toMatchObject({ status: 0 });
+  });
+
+  test('what is given back around it stays, which is told, until it is repaired', async () => {
+    const copy = scratch('two builds');
+    await withPakrat({ store: copy, patchUrl: cdn.url }, async (pakrat) => {
+      for (const name of ['wow', 'wow_old']) await pakrat.sync(name);
+    });
+    const others = copyStoreOf(copy, 'one of two builds');
+    const left = await startPakrat(['forget', 'wow_old@11.2.0.60000', '--store', others, '--json']).ended;
+    expect(JSON.parse(left.stdout)).toMatchObject({ unread: [] });
+    const path = partlyHeld(others)[0]!;
+    const file = [join(copy, path), join(copy, 'partial', path)].find((one) => fs.existsSync(one))!;
+    const run = brokenDisk(file);
+    const kept = ['--store', copy, '--json'];
+    for (const command of [['forget', 'wow_old@11.2.0.60000'], ['gc']]) {
+      const { status, said } = await run(...command, ...kept);
+      expect([status, JSON.parse(said)]).toMatchObject([0, { unread: [path] }]);
+    }
+    expect(await run('gc', '--store', copy)).toMatchObject({
+      said: expect.stringContaining('1 object cannot be read'),
+    });
+    const { status, stdout } = await startPakrat(['gc', ...kept]).ended;
+    expect([status, JSON.parse(stdout)]).toMatchObject([0, { unread: [] }]);
+    expect(await startPakrat(['verify', '--offline', '--store', copy]).ended).toMatchObject({ status: 0 });
+  });
+});
+
+test('a history that cannot be read is written anew by verify --repair, and what there was of it stays in tmp/', async () => {
+  const copy = copyStore('history');
+  const file = join(copy, 'history.jsonl');
+  const before = fs.readFileSync(file);
+  const run = brokenDisk(file);
+  expect(await run('verify', '--offline', '--store', copy)).toMatchObject({ status: 3 });
+  const mended = await run('verify', '--repair', '--patch-url', cdn.url, '--store', copy);
+  expect(mended).toEqual({ status: 0, said: expect.stringContaining('they are there again') });
+  expect(mended.said).not.toContain('not held any more');
+  expect(await run('verify', '--offline', '--store', copy)).toMatchObject({ status: 0 });
+  const aside = fs.readdirSync(join(copy, 'tmp')).find((name) => name.endsWith('history.jsonl'))!;
+  expect(fs.readFileSync(join(copy, 'tmp', aside)).equals(before)).toBe(true);
 });

@@ -7,7 +7,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /* Small disks of a test's own: images of file systems, mounted through loop devices. It takes Linux, root, loop devices and the program that makes one. */
 
 /** File systems that can be made, the least size of one in MiB, and the arguments that make it quietly whatever the file had. */
-const kinds = { ext4: { least: 16, args: ['-q', '-F'] }, xfs: { least: 300, args: ['-q', '-f'] } } as const;
+const kinds = {
+  ext4: { least: 16, args: ['-q', '-F'] },
+  xfs: { least: 300, args: ['-q', '-f'] },
+  // One copy of what is known of the files, so that it fits.
+  btrfs: { least: 128, args: ['-q', '-f', '-m', 'single'] },
+} as const;
 
 /** A file system of {@link kinds}. */
 export type DiskKind = keyof typeof kinds;
@@ -25,15 +30,15 @@ export function mountImage(image: string, folder: string, options = ''): void {
   execFileSync('mount', ['-o', ['loop', options].filter(Boolean).join(','), image, folder], { stdio: 'pipe' });
 }
 
-/** Unmounts it, and removes both. */
-export async function unmountImage(image: string, folder: string): Promise<void> {
+/** Unmounts it, and removes the folder, and the image unless that is to be kept. */
+export async function unmountImage(image: string, folder: string, keep?: 'keep'): Promise<void> {
   // The system may take a moment to let go of the files of a process that was killed.
   for (let tries = 0; spawnSync('umount', [folder]).status !== 0; tries++) {
     if (tries === 100) throw new Error(`${folder} cannot be unmounted`);
     await sleep(50);
   }
   rmSync(folder, { recursive: true });
-  rmSync(image);
+  if (keep === undefined) rmSync(image);
 }
 
 /** Why no such disk can be mounted here; undefined where one can. */

@@ -3,7 +3,7 @@ import type { PinnedBuild } from '../../app/pin.ts';
 import { formatBytes, plural } from '../../core/quantities.ts';
 
 /** What goes or went, in words. */
-export function renderGc({ dryRun, builds, objects, bytes, diskBytes, spared, inUse, kept }: GcReport): string {
+export function renderGc({ dryRun, builds, objects, bytes, diskBytes, spared, inUse, unread, kept }: GcReport): string {
   const lines = builds.map(({ product, name }) => `${dryRun ? 'would forget' : 'forgot'} ${product}@${name}`);
   const amount = `${formatBytes(bytes)} in ${plural(objects, 'object', 'objects')}`;
   const disk = `${formatBytes(diskBytes)} of the disk`;
@@ -14,6 +14,10 @@ export function renderGc({ dryRun, builds, objects, bytes, diskBytes, spared, in
   for (const { cdnPath, reason } of spared) lines.push(`nothing of ${cdnPath} goes: ${reason}`);
   if (inUse.length > 0)
     lines.push(`${plural(inUse.length, 'object is', 'objects are')} being fetched just now; run it again for them`);
+  if (unread.length > 0) {
+    const what = `${plural(unread.length, 'object', 'objects')} cannot be read`;
+    lines.push(`${what}: what went there takes room still; verify with --repair, then run it again`);
+  }
   return lines.join('\n');
 }
 

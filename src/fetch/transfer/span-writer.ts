@@ -1,4 +1,5 @@
 import * as fs from 'node:fs';
+import { isDiskBroken, resultUnless } from '../../core/errors.ts';
 import { inStore, makeFolderDurable, storeError, writeAll } from '../../files/durable.ts';
 import { removeTemporary, temporaryName } from '../../files/temporary.ts';
 import { findFile, openPartial, type PartialFile } from '../../store/partial-file.ts';
@@ -79,10 +80,11 @@ export class SpanWriter {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  /** Bytes of the file as they are now; for what the store already holds of it. */
+  /** Bytes of the file as they are now, for what the store already holds of it: up to where it ends, or a broken disk does not give them. */
   read(position: number, size: number): Uint8Array {
     const bytes = Buffer.alloc(size);
-    const done = fs.readSync(this.#open(), bytes, 0, size, position);
+    const fd = this.#open();
+    const done = resultUnless(isDiskBroken, () => fs.readSync(fd, bytes, 0, size, position)) ?? 0;
     return bytes.subarray(0, done);
   }
 

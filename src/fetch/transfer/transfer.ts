@@ -5,6 +5,7 @@ import type { HealthKind, Host, Hosts } from '../../cdn/hosts/hosts.ts';
 import { gotSomewhere } from '../../cdn/transport/crawl-watch.ts';
 import { concatBytes } from '../../core/bytes.ts';
 import { abortError, codeOf, type ErrorCode, isUnavailable, PakratError } from '../../core/errors.ts';
+import { isSpoilt } from '../../files/durable.ts';
 import type { Span } from '../../store/spans.ts';
 import type { Engine } from './engine.ts';
 import { Patience } from './patience.ts';
@@ -26,6 +27,8 @@ export interface TransferOptions {
   onSpans: (path: string, spans: Span[]) => void;
   /** Called with the index of a target that is verified to its end. */
   onDone?: (job: PackedJob, index: number) => void;
+  /** Called for a job whose file a broken disk does not let be written to. @returns true where somebody looks after it, and it is no failure */
+  onSpoilt?: (job: PackedJob) => boolean;
   /** Called when a job ended, whatever came of it. */
   onEnd?: (job: PackedJob) => void;
 }
@@ -130,21 +133,24 @@ interface JobTools extends TransferOptions {
   patience: Patience;
 }
 
-/** Runs a job, of whose targets nothing may be asked afterwards. */
+/** Runs a job, of whose targets nothing may be asked afterwards, unless somebody looks after it. */
 async function runJob(job: PackedJob, tools: JobTools): Promise<TransferFailure | undefined> {
   const { hosts, kind, attemptsPerHost, end, withKeys } = tools;
   const run = new JobRun(job, tools);
+  let isKept = false;
   try {
     const asked = { kind, what: job.path, attemptsPerHost, signal: end.asking };
     await askHosts(hosts, asked, (host) => run.ask(host));
     return undefined;
   } catch (error) {
+    isKept = isSpoilt(error) && tools.onSpoilt?.(job) === true;
+    if (isKept) return undefined;
     if (!isUnavailable(error)) throw error;
     const { code, message, hint, data } = error;
     const keys = withKeys === true ? run.leftKeys() : undefined;
     return { path: job.path, keys, code, message, hint, wrong: data.wrong === true };
   } finally {
-    run.giveBack();
+    if (!isKept) run.giveBack();
   }
 }
 

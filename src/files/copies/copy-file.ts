@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { isAllZero } from '../../core/bytes.ts';
-import { codeOf } from '../../core/errors.ts';
+import { codeOf, isDiskBroken, resultUnless } from '../../core/errors.ts';
 import { writeAll } from '../durable.ts';
 import { openPlain } from '../read-at.ts';
 
@@ -21,27 +21,60 @@ const pieceBytes = 1 << 20;
 /** Blocks of zeros are not written: most file systems keep a hole in their place. */
 const blockBytes = 1 << 16;
 
-/** Copies a file to a name that is free; where it has holes, or zeros only, the copy has holes. */
-export function copySparse(from: string, to: string): void {
-  const { fd: source } = openPlain(from);
+/** What a disk does not give, it does not give by such blocks, or by several of them. */
+const diskBlockBytes = 4096;
+
+/** An interval of a file. */
+export interface Stretch {
+  start: number;
+  end: number;
+}
+
+/**
+ * Copies a file to a name that is free; where it has holes, or zeros only, the copy has holes.
+ * @returns the stretches that a broken disk does not give, which are holes in the copy
+ */
+export function copySparse(from: string, to: string): Stretch[] {
+  const { fd: source, size: end } = openPlain(from);
   try {
     const target = fs.openSync(to, 'wx');
     try {
+      const lost: Stretch[] = [];
       const piece = Buffer.allocUnsafe(pieceBytes);
       let at = 0;
-      for (let size = fs.readSync(source, piece, 0, pieceBytes, at); size > 0; ) {
-        for (let start = 0; start < size; start += blockBytes) {
-          const block = piece.subarray(start, Math.min(start + blockBytes, size));
-          if (!isAllZero(block)) writeAll(target, block, at + start);
-        }
-        at += size;
-        size = fs.readSync(source, piece, 0, pieceBytes, at);
+      while (at < end) {
+        const size = readPiece(source, piece, at);
+        if (size === 0) break;
+        const next = size === undefined ? Math.min(diskBlockEnd(at), end) : at + size;
+        if (size === undefined) lost.push({ start: at, end: next });
+        else writeBlocks(target, piece.subarray(0, size), at);
+        at = next;
       }
       fs.ftruncateSync(target, at);
+      return lost;
     } finally {
       fs.closeSync(target);
     }
   } finally {
     fs.closeSync(source);
+  }
+}
+
+function diskBlockEnd(at: number): number {
+  return at - (at % diskBlockBytes) + diskBlockBytes;
+}
+
+/** Reads what lies at a place, or the beginning of it. @returns how much; undefined where a broken disk does not give even one block of it */
+function readPiece(fd: number, piece: Uint8Array, at: number): number | undefined {
+  const read = (size: number): number | undefined =>
+    resultUnless(isDiskBroken, () => fs.readSync(fd, piece, 0, size, at));
+  // What is broken may lie behind the first block.
+  return read(piece.length) ?? read(diskBlockEnd(at) - at);
+}
+
+function writeBlocks(fd: number, piece: Uint8Array, at: number): void {
+  for (let start = 0; start < piece.length; start += blockBytes) {
+    const block = piece.subarray(start, start + blockBytes);
+    if (!isAllZero(block)) writeAll(fd, block, at + start);
   }
 }

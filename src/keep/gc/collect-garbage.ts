@@ -30,6 +30,8 @@ export interface GcReport {
   spared: { cdnPath: string; reason: string }[];
   /** Objects that others wrote to all the time: the next run takes them. */
   inUse: string[];
+  /** Objects of which a broken disk does not give what is left, so that what went of them takes room still: the next run tries again. */
+  unread: string[];
   /** Bytes that stay held. */
   kept: { bytes: number };
 }
@@ -62,7 +64,9 @@ export async function collectGarbage(store: Store, options: GcOptions): Promise<
   if (dryRun) return reportPlan(store, await plan());
   const release = await lockPatiently(store, options);
   try {
-    report.diskBytes += await finishLeaving(store, signal);
+    const { diskBytes, unread } = await finishLeaving(store, signal);
+    report.diskBytes += diskBytes;
+    report.unread.push(...unread);
     for (let round = 0; round < mostPlans; round++) {
       const made = await plan();
       if (await carryOut(store, made, options)) return report;
@@ -77,7 +81,8 @@ export async function collectGarbage(store: Store, options: GcOptions): Promise<
 
 /** The report of a run that did nothing yet. */
 export function emptyReport(): GcReport {
-  return { dryRun: false, builds: [], objects: 0, bytes: 0, diskBytes: 0, spared: [], inUse: [], kept: { bytes: 0 } };
+  const nothing = { builds: [], objects: 0, bytes: 0, diskBytes: 0, spared: [], inUse: [], unread: [] };
+  return { dryRun: false, ...nothing, kept: { bytes: 0 } };
 }
 
 function reportPlan(store: Store, { going, dead, spared, keptBytes }: GcPlan): GcReport {
@@ -90,6 +95,7 @@ function reportPlan(store: Store, { going, dead, spared, keptBytes }: GcPlan): G
     diskBytes: dead.reduce((sum, { diskBytes }) => sum + diskBytes, diskBytesOf(derived)),
     spared,
     inUse: [],
+    unread: [],
     kept: { bytes: keptBytes },
   };
 }
@@ -126,6 +132,7 @@ async function carryOut(store: Store, plan: GcPlan, options: GcOptions): Promise
   if (given.isOutdated) return false;
   report.spared = spared;
   report.inUse = given.inUse;
+  report.unread = [...new Set([...report.unread, ...given.unread])];
   report.kept = { bytes: keptBytes };
   return true;
 }

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { breathe, pause } from '../../core/breathe.ts';
 import { diskBytesOf, freeBytes, replaceFile } from '../../files/copies/holes.ts';
-import { inStore, syncFolder } from '../../files/durable.ts';
+import { inStore, isSpoilt, syncFolder } from '../../files/durable.ts';
 import type { Claim } from '../../store/claims.ts';
 import { mergeSpans, subtractSpans } from '../../store/spans.ts';
 import type { Store } from '../../store/store.ts';
@@ -17,6 +17,8 @@ export interface GivenBack {
   diskBytes: number;
   /** Objects that other processes write to all the time; the next run takes them. */
   inUse: string[];
+  /** Objects of which a broken disk does not give what is left, so that what goes stays on the disk; the next run tries again. */
+  unread: string[];
   /** True when the builds that are kept changed on the way: what is left must be planned anew. */
   isOutdated: boolean;
 }
@@ -45,14 +47,16 @@ export async function giveBack(
   { dead, signature }: Pick<GcPlan, 'dead' | 'signature'>,
   { signal, onProgress }: WorkOptions,
 ): Promise<GivenBack> {
-  const given: GivenBack = { objects: 0, bytes: 0, diskBytes: 0, inUse: [], isOutdated: false };
+  const given: GivenBack = { objects: 0, bytes: 0, diskBytes: 0, inUse: [], unread: [], isOutdated: false };
   for (const batch of batchesOf(dead)) {
     const claims = await claimAll(store, batch, signal);
     try {
       const items = batch.filter(({ path }) => claims.has(path));
       given.inUse.push(...batch.flatMap(({ path }) => (claims.has(path) ? [] : [path])));
       if (!withdraw(store, items, signature)) return { ...given, isOutdated: true };
-      given.diskBytes += await free(store, new Set(items.map(({ path }) => path)), signal);
+      const freed = await free(store, new Set(items.map(({ path }) => path)), signal);
+      given.diskBytes += freed.diskBytes;
+      given.unread.push(...freed.unread);
       given.objects += items.length;
       for (const { bytes } of items) {
         given.bytes += bytes;
@@ -79,8 +83,8 @@ function* batchesOf(dead: readonly DeadBytes[]): Generator<DeadBytes[]> {
   for (let i = 0; i < small.length; i += batchSize) yield small.slice(i, i + batchSize);
 }
 
-/** Goes on where a run was killed: frees what left the ledger and may still be on the disk. @returns bytes @throws E_ABORTED, E_STORE… */
-export async function finishLeaving(store: Store, signal?: AbortSignal): Promise<number> {
+/** Goes on where a run was killed: frees what left the ledger and may still be on the disk. @throws E_ABORTED, E_STORE… */
+export async function finishLeaving(store: Store, signal?: AbortSignal): Promise<Freed> {
   const paths = new Set(store.ledger.keeping.leaving().map(({ path }) => path));
   const claims = await claimAll(
     store,
@@ -139,11 +143,14 @@ function withdraw(store: Store, items: readonly DeadBytes[], signature: string):
   return isRight;
 }
 
-/** Takes bytes of objects off the disk that the ledger does not hold. @returns the bytes that the file system has again */
-async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSignal | undefined): Promise<number> {
+type Freed = Pick<GivenBack, 'diskBytes' | 'unread'>;
+
+/** Takes bytes of objects off the disk that the ledger does not hold. */
+async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSignal | undefined): Promise<Freed> {
   const { ledger, files, layout } = store;
   const { keeping } = ledger;
   let diskBytes = 0;
+  const unread: string[] = [];
   const unheld: string[] = [];
   for (const path of paths) {
     await breathe(signal);
@@ -160,9 +167,14 @@ async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSigna
         ledger.transaction(() => {
           if (files.find(path) === file) replaceFile(copy, file);
         });
-      await freeBytes(file, held, { temporary: layout.temporary, signal, replace });
+      try {
+        await freeBytes(file, held, { temporary: layout.temporary, signal, replace });
+      } catch (error) {
+        if (!isSpoilt(error)) throw error;
+        unread.push(path);
+      }
     }
-    keeping.left(path);
+    if (unread.at(-1) !== path) keeping.left(path);
     diskBytes += before - diskBytesOf([file]);
   }
   const removed = new Set<string>();
@@ -181,5 +193,5 @@ async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSigna
   ledger.transaction(() => {
     for (const path of unheld) keeping.left(path);
   });
-  return diskBytes;
+  return { diskBytes, unread };
 }

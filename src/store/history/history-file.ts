@@ -1,8 +1,11 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { md5Hex } from '../../core/hash.ts';
-import { inStore, syncFolder } from '../../files/durable.ts';
+import { copySparse } from '../../files/copies/copy-file.ts';
+import { inStore, makeFolderDurable, moveDurable, syncFile, syncFolder } from '../../files/durable.ts';
 import { openPlain, sizeOfPlain } from '../../files/read-at.ts';
+import { releaseTemporary, removeTemporary, temporaryName } from '../../files/temporary.ts';
+import { setAside } from '../clear-way.ts';
 import { type HistoryLine, historyText, openLine, sealLine } from './lines.ts';
 
 /** Bytes of a line at most; the longest have an answer of a version service. */
@@ -33,6 +36,27 @@ export function appendHistory(path: string, texts: readonly string[]): void {
       if (isNew) syncFolder(dirname(path));
     } finally {
       fs.closeSync(fd);
+    }
+  });
+}
+
+/**
+ * Replaces a history file that a broken disk does not give whole by what it gives of it: in place of the rest is what no line is. The old one goes to the folder of temporary
+ * files. Nobody may write to it meanwhile.
+ * @throws E_STORE…
+ */
+export function renewHistory(path: string, temporary: string): void {
+  const copy = temporaryName(temporary);
+  inStore(path, () => {
+    try {
+      makeFolderDurable(temporary);
+      copySparse(path, copy);
+      syncFile(copy);
+      setAside(path, temporary);
+      moveDurable(copy, path);
+      releaseTemporary(copy);
+    } finally {
+      removeTemporary(copy);
     }
   });
 }

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import Database from 'better-sqlite3';
-import { codeOf, type ErrorOptions, messageOf, PakratError } from '../../core/errors.ts';
+import { codeOf, type ErrorOptions, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { fullError, inStore } from '../../files/durable.ts';
 import { historyText } from '../history/lines.ts';
@@ -191,16 +191,26 @@ function sqliteError(error: unknown, path: string): unknown {
       hint: 'A store that may not be written can be read with --offline.',
     });
   }
-  const hint = code.startsWith('SQLITE_IOERR')
-    ? 'A store needs a disk that is sound, and can hold a database: not every network drive can.'
-    : undefined;
+  const drives = 'A store needs a disk that is sound, and can hold a database: not every network drive can.';
+  const hint = brokenBlock.includes(code) ? howToMakeAnew : code.startsWith('SQLITE_IOERR') ? drives : undefined;
   return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { ...options, hint });
 }
+
+/** The codes of SQLite for what a disk does not give: the second is the one of EIO. */
+const brokenBlock = ['SQLITE_IOERR_READ', 'SQLITE_IOERR_CORRUPTFS'];
+
+/** True for the error of a database that is damaged, or of which a broken disk does not give all. */
+export function isDatabaseLost(error: unknown): boolean {
+  return isPakratError(error) && (error.code === 'E_STORE_DAMAGED' || brokenBlock.includes(String(error.data.sqlite)));
+}
+
+const howToMakeAnew =
+  'Move ledger.db away and sync again: builds and pins come back out of history.jsonl, and objects that are on disk are checked and taken over.';
 
 function damagedError(path: string, problem: string, options: ErrorOptions): PakratError {
   return new PakratError('E_STORE_DAMAGED', `${path} is damaged or not a ledger: ${problem}`, {
     ...options,
-    hint: 'Move ledger.db away and sync again: builds and pins come back out of history.jsonl, and objects that are on disk are checked and taken over.',
+    hint: howToMakeAnew,
   });
 }
 

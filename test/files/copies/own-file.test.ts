@@ -5,7 +5,7 @@ import { scratchFolder } from '../../support/scratch.ts';
 
 const scratch = scratchFolder();
 const at = (name: string): string => scratch(name);
-const run = (work: () => void): void => work();
+const replacing = { temporary: at('tmp'), alone: (work: () => void): void => work() };
 
 /** A file with a hole and a second name. */
 function linkedFile(name: string): { file: string; other: string; bytes: Buffer } {
@@ -22,7 +22,7 @@ function linkedFile(name: string): { file: string; other: string; bytes: Buffer 
 test('a file with another name is replaced by a copy: the same bytes, the same holes, the other name untouched', () => {
   const { file, other, bytes } = linkedFile('a');
   fs.chmodSync(file, 0o444);
-  ownFile(file, at('tmp'), run);
+  ownFile(file, replacing);
   expect(hasOtherNames(file)).toBe(false);
   expect(fs.readFileSync(file).equals(bytes)).toBe(true);
   expect(fs.statSync(file).blocks).toBeLessThan(bytes.length / 512 / 4);
@@ -35,18 +35,19 @@ test('a file with another name is replaced by a copy: the same bytes, the same h
 test('a file with one name stays what it is, and one that is not there stays away', () => {
   fs.writeFileSync(at('b'), 'b');
   const { ino } = fs.statSync(at('b'));
-  ownFile(at('b'), at('tmp'), run);
+  ownFile(at('b'), replacing);
   expect(fs.statSync(at('b')).ino).toBe(ino);
-  ownFile(at('none'), at('tmp'), run);
+  ownFile(at('none'), replacing);
   expect(fs.existsSync(at('none'))).toBe(false);
 });
 
 test('of two that copy a file the second leaves what the first wrote', () => {
   const { file } = linkedFile('c');
-  ownFile(file, at('tmp'), (work) => {
-    ownFile(file, at('tmp'), run);
+  const alone = (work: () => void): void => {
+    ownFile(file, replacing);
     fs.writeFileSync(file, 'of the first');
     work();
-  });
+  };
+  ownFile(file, { ...replacing, alone });
   expect(fs.readFileSync(file, 'utf8')).toBe('of the first');
 });

@@ -1,0 +1,109 @@
+import { cpSync, existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { makeImage, mountImage, unmountImage, whyNoDisk } from '../support/mounted-image.ts';
+import { type Run, startPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
+
+/* A disk of which blocks went bad: a file system that has a checksum of each block gives back none that does not fit. */
+
+jest.setTimeout(120_000);
+const blockSize = 4096;
+const scratch = scratchFolder();
+const reason = whyNoDisk('btrfs');
+if (reason !== undefined) console.warn(`SKIPPED, ${reason}: a store on a disk with bad blocks`);
+
+(reason === undefined ? describe : describe.skip)('a store on a disk with bad blocks', () => {
+  const [image, disk] = [scratch('image'), scratch('disk')];
+  const store = join(disk, 'store');
+  /** The same on a disk that is sound. */
+  const sound = scratch('store');
+  let cdn: SyntheticCdn;
+  let pathOf: (manifest: string) => string;
+
+  beforeAll(async () => {
+    cdn = await syntheticCdn({
+      make: ['--files', '30', '--total-bytes', '200K', '--archives', '2', '--loose-meta', '1'],
+    });
+    await withPakrat({ store: sound, patchUrl: cdn.url }, (pakrat) => pakrat.sync('wow', { all: true }));
+    const { configs } = JSON.parse(readFileSync(join(cdn.root, 'truth/summary.json'), 'utf8'));
+    const objectPath = (kind: string, hash: string): string =>
+      join('tpr/wow', kind, hash.slice(0, 2), hash.slice(2, 4), hash);
+    const build = readFileSync(join(sound, objectPath('config', configs.build.b)), 'utf8');
+    const list = readFileSync(join(sound, objectPath('config', configs.cdn.b)), 'utf8');
+    const archive = objectPath('data', /^archives = (\w+)/m.exec(list)![1]!);
+    pathOf = (name) =>
+      ({ archive, index: `${archive}.index` })[name] ??
+      objectPath('data', new RegExp(`^${name} = \\w+ (\\w+)$`, 'm').exec(build)![1]!);
+  });
+  afterAll(() => cdn?.close());
+  afterEach(() => unmountImage(image, disk));
+
+  /** Copies the store to a new disk, of which one block of a file goes bad then. */
+  async function spoil(path: string, block: number): Promise<void> {
+    makeImage(image, 'btrfs');
+    // Small files would lie among what is known of the files.
+    mountImage(image, disk, 'max_inline=0');
+    cpSync(sound, store, { recursive: true });
+    await unmountImage(image, disk, 'keep');
+    const bytes = readFileSync(image);
+    const start = block * blockSize;
+    const wanted = readFileSync(join(sound, path)).subarray(start, start + blockSize);
+    let found = 0;
+    for (let at = 0; at < bytes.length; at += blockSize) {
+      if (!bytes.subarray(at, at + wanted.length).equals(wanted)) continue;
+      bytes[at]! ^= 1;
+      found += 1;
+    }
+    expect(found).toBe(1);
+    writeFileSync(image, bytes);
+    mountImage(image, disk, 'max_inline=0');
+    expect(() => readFileSync(join(store, path))).toThrow('EIO');
+  }
+
+  const run = (...args: string[]): Promise<Run> => startPakrat([...args, '--store', store]).ended;
+  const online = (...args: string[]): Promise<Run> => run(...args, '--patch-url', cdn.url);
+
+  const cases: [string, number][] = [
+    ['archive', 0],
+    ['archive', 10],
+    ['index', 0],
+    ['encoding', 0],
+    ['encoding', 1],
+  ];
+  test.each(cases)('of the %s block %i: what lies there is told, and brought again', async (name, block) => {
+    const path = pathOf(name);
+    await spoil(path, block);
+    const told = await run('verify', '--offline');
+    expect(told).toMatchObject({ status: 3, stdout: expect.stringContaining('cannot be read: EIO') });
+    expect(await online('verify', '--repair')).toMatchObject({ status: 0 });
+    expect(readFileSync(join(store, path)).equals(readFileSync(join(cdn.root, 'www', path)))).toBe(true);
+    expect(existsSync(join(store, 'partial', path))).toBe(false);
+    expect(await run('verify', '--offline')).toMatchObject({ status: 0 });
+  });
+
+  test('of the archive: a sync goes on with it, when what lies there is known to be lost', async () => {
+    await spoil(pathOf('archive'), 10);
+    expect(await run('verify', '--offline')).toMatchObject({ status: 3 });
+    expect(await online('sync', 'wow', '--all')).toMatchObject({ status: 0 });
+    expect(await run('verify', '--offline')).toMatchObject({ status: 0 });
+  });
+
+  test('of what a store knows of running fetches: it is made anew', async () => {
+    await spoil('claims.db', 0);
+    expect(await run('gc')).toMatchObject({ status: 0 });
+    expect(() => readFileSync(join(store, 'claims.db'))).not.toThrow();
+  });
+
+  test('of the ledger: it is told what to do, and that does it', async () => {
+    await spoil('ledger.db', 0);
+    const said = await run('status');
+    expect(said).toMatchObject({ status: 1, stderr: expect.stringContaining('Move ledger.db away and sync again') });
+    renameSync(join(store, 'ledger.db'), join(store, 'away'));
+    const { status, stdout } = await online('sync', 'wow', '--all', '--json');
+    expect([status, JSON.parse(stdout)]).toMatchObject([0, { fetched: { bytes: 0 } }]);
+    expect(await run('verify', '--offline')).toMatchObject({ status: 0 });
+  });
+});
