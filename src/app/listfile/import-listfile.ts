@@ -49,14 +49,18 @@ async function* counted(
 /** A file, which may be a pipe, in pieces that each hold until the next is asked for: memory for each would wait to be collected. One is read ahead. */
 async function* piecesOf(path: string): AsyncGenerator<Uint8Array> {
   if (isPipe(path)) return yield* givenPieces(path);
-  const file = await open(path, 'r').catch((error: unknown) =>
-    reading(path, (): never => {
+  const tell = (error: unknown): never =>
+    reading(path, () => {
       throw error;
-    }),
-  );
-  const read = async (memory: Buffer): Promise<Uint8Array> => {
-    const { bytesRead } = await file.read(memory, 0, memory.length, null);
-    return memory.subarray(0, bytesRead);
+    });
+  const file = await open(path, 'r').catch(tell);
+  const read = (memory: Buffer): Promise<Uint8Array> => {
+    const piece = file
+      .read(memory, 0, memory.length, null)
+      .then(({ bytesRead }) => memory.subarray(0, bytesRead), tell);
+    // It may fail before it is asked for.
+    piece.catch(() => {});
+    return piece;
   };
   let [memory, other] = [Buffer.allocUnsafe(pieceBytes), Buffer.allocUnsafe(pieceBytes)];
   let next = read(memory);

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { toHex } from '../../core/bytes.ts';
-import { codeOf, isPakratError } from '../../core/errors.ts';
+import { codeOf, isPakratError, isSystemError } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
 import { BoundedRows, type CountedRow } from '../../core/tables/bounded-rows.ts';
 import { storeError } from '../../files/durable.ts';
@@ -123,11 +123,16 @@ export async function writeClaimed(work: Extraction, entry: SourceEntry, path: s
   }
 }
 
-/** True when the file is there with the content that the source promises. */
+/** True when the file is there with the content that the source promises. One that cannot be read is written anew, or that tells what is wrong. */
 async function hasContent(file: string, entry: SourceEntry): Promise<boolean> {
   const stat = fs.statSync(file, { throwIfNoEntry: false });
   if (entry.md5 === undefined || stat?.isFile() !== true || stat.size !== entry.size) return false;
   const hash = md5Hasher();
-  for await (const piece of fs.createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(piece as Buffer);
+  try {
+    for await (const piece of fs.createReadStream(file, { highWaterMark: 1 << 20 })) hash.update(piece as Buffer);
+  } catch (error) {
+    if (isSystemError(error)) return false;
+    throw error;
+  }
   return toHex(hash.digest()) === entry.md5;
 }
