@@ -1,7 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { makeImage, mountImage, unmountImage, whyNoDisk } from '../support/mounted-image.ts';
+import { diskBlock, makeImage, mountImage, spoilBlocks, unmountImage, whyNoDisk } from '../support/mounted-image.ts';
 import { type Run, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
@@ -10,7 +10,6 @@ import { withPakrat } from '../support/with-pakrat.ts';
 /* A disk of which blocks went bad: a file system that has a checksum of each block gives back none that does not fit. */
 
 jest.setTimeout(120_000);
-const blockSize = 4096;
 const scratch = scratchFolder();
 const reason = whyNoDisk('btrfs');
 if (reason !== undefined) console.warn(`SKIPPED, ${reason}: work on a disk with bad blocks`);
@@ -53,17 +52,9 @@ if (reason !== undefined) console.warn(`SKIPPED, ${reason}: work on a disk with 
     mountImage(image, disk, 'max_inline=0');
     cpSync(sound, disk, { recursive: true });
     await unmountImage(image, disk, 'keep');
-    const bytes = readFileSync(image);
-    const start = block * blockSize;
-    const wanted = readFileSync(join(sound, path)).subarray(start, start + blockSize);
-    let found = 0;
-    for (let at = 0; at < bytes.length; at += blockSize) {
-      if (!bytes.subarray(at, at + wanted.length).equals(wanted)) continue;
-      bytes[at]! ^= 1;
-      found += 1;
-    }
-    expect(found).toBe(1);
-    writeFileSync(image, bytes);
+    const start = block * diskBlock;
+    const wanted = readFileSync(join(sound, path)).subarray(start, start + diskBlock);
+    expect(spoilBlocks(image, [wanted])).toBe(1);
     mountImage(image, disk, 'max_inline=0');
     expect(() => readFileSync(join(disk, path))).toThrow('EIO');
   }

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -39,6 +39,26 @@ export async function unmountImage(image: string, folder: string, keep?: 'keep')
   }
   rmSync(folder, { recursive: true });
   if (keep === undefined) rmSync(image);
+}
+
+/** File systems keep bytes in blocks of this size. */
+export const diskBlock = 4096;
+
+/**
+ * Has blocks of an image of btrfs, which is not mounted, go bad: it keeps a checksum of each, and gives back none that does not fit.
+ * @param contents of those blocks; wherever one lies it goes bad
+ * @returns how many went bad
+ */
+export function spoilBlocks(image: string, contents: readonly Uint8Array[]): number {
+  const bytes = readFileSync(image);
+  let spoilt = 0;
+  for (let at = 0; at < bytes.length; at += diskBlock) {
+    if (!contents.some((content) => bytes.subarray(at, at + content.length).equals(content))) continue;
+    bytes[at]! ^= 1;
+    spoilt += 1;
+  }
+  writeFileSync(image, bytes);
+  return spoilt;
 }
 
 /** Why no such disk can be mounted here; undefined where one can. */
