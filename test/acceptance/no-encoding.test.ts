@@ -83,10 +83,11 @@ test.each<[string, () => void]>([
   });
 });
 
-test('a mirror without it is imported, and called complete by nobody', async () => {
+test('a mirror without it is imported, which tells what lacks, and called complete by nobody', async () => {
   fs.rmSync(path);
   const store = scratch(`import${count}`);
-  expect((await startPakrat(['import', join(cdn.root, 'www/tpr/wow'), '--store', store]).ended).status).toBe(0);
+  const imported = await startPakrat(['import', join(cdn.root, 'www/tpr/wow'), '--store', store]).ended;
+  expect(imported).toMatchObject({ status: 0, stderr: expect.stringContaining('the encoding file cannot be had') });
   const { builds } = await withPakrat({ store, offline: true }, (pakrat) => pakrat.status());
   const { product, name } = builds.find(({ buildConfig }) => buildConfig === b)!;
   for (const [command, said] of [

@@ -1,5 +1,5 @@
 import { breathe } from '../../core/breathe.ts';
-import { isOurTrouble } from '../../core/errors.ts';
+import { isOurTrouble, messageOf } from '../../core/errors.ts';
 import { type BuildIdentity, keyOf } from '../../store/ledger/rows.ts';
 import { planSync } from '../../sync/plan-sync.ts';
 import type { BuildOpener } from '../build-opener.ts';
@@ -8,7 +8,7 @@ import type { ImportRun } from './import-run.ts';
 
 /**
  * Counts what is held of builds that an import brought, by what is wanted of each: so they are complete, or are not, as if they had been synced.
- * One that cannot be opened, for something of it lacks, is left as it is.
+ * One that cannot be opened, for something of it lacks, is left as it is, and told.
  * @throws E_ABORTED, E_STORE…
  */
 export async function countBuilds(
@@ -36,6 +36,7 @@ export async function countBuilds(
       }
     } catch (error) {
       if (isOurTrouble(error)) throw error;
+      settings.onNote?.(`${product}@${row.name} cannot be read, so nobody knows what of it lacks: ${messageOf(error)}`);
     }
   }
 }
