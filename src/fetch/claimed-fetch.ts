@@ -51,7 +51,7 @@ export async function claimObject(store: Store, path: string, waiting: Waiting):
 /** Range jobs, each claimed when its turn comes; what others fetch is put off, and what needs another file. Needs `close`. */
 export class ClaimedJobs {
   /** Jobs of which others fetch something, or whose file a broken disk did not let be written to. */
-  putOff: PackedJob[] = [];
+  #putOff: PackedJob[] = [];
   /** Paths of objects whose file has to be replaced, and of those whose file was. */
   readonly #spoilt = new Set<string>();
   readonly #renewed = new Set<string>();
@@ -78,15 +78,28 @@ export class ClaimedJobs {
       return true;
     }
     claim?.release();
-    this.putOff.push(job);
+    this.#putOff.push(job);
     return false;
+  }
+
+  /** True while there are jobs that were put off. */
+  get hasPutOff(): boolean {
+    return this.#putOff.length > 0;
+  }
+
+  /** The jobs that were put off and can be tried again: not those whose file has to be replaced before. They are put off no more. */
+  takePutOff(): PackedJob[] {
+    const waits = ({ path }: PackedJob): boolean => this.#spoilt.has(path);
+    const jobs = this.#putOff.filter((job) => !waits(job));
+    this.#putOff = this.#putOff.filter(waits);
+    return jobs;
   }
 
   /** Puts a job off because a broken disk does not let its file be written to. @returns false where that is another file already: it is the disk as such */
   putOffSpoilt(job: PackedJob): boolean {
     if (this.#renewed.has(job.path)) return false;
     this.#spoilt.add(job.path);
-    this.putOff.push(job);
+    this.#putOff.push(job);
     return true;
   }
 

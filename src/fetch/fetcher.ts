@@ -248,9 +248,9 @@ export class Fetcher {
     const claimed = new ClaimedJobs(this.store);
     try {
       const failures = await this.#transfer(fetch, claimed, jobs);
-      while (claimed.putOff.length > 0) {
+      while (claimed.hasPutOff) {
         if (!claimed.renewSpoilt()) await this.#waiting.moment(fetch.signal);
-        addAll(failures, await this.#transfer(fetch, claimed, claimed.putOff.splice(0)));
+        addAll(failures, await this.#transfer(fetch, claimed, claimed.takePutOff()));
       }
       return failures;
     } finally {

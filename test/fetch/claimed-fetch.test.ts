@@ -1,3 +1,5 @@
+import { mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { ClaimedJobs, claimObject, Waiting } from '../../src/fetch/claimed-fetch.ts';
 import { type PackedJob, packJob } from '../../src/fetch/transfer/range-targets.ts';
@@ -60,12 +62,33 @@ describe('claimed jobs', () => {
     const [first] = theirs.take([job(0, 100)]);
     const ours = new ClaimedJobs(store);
     expect(offsetsOf(ours.take([job(100, 200), job(300)]))).toEqual([[300]]);
-    expect(offsetsOf(ours.putOff)).toEqual([[100, 200]]);
+    expect(ours.hasPutOff).toBe(true);
     another.ledger.addSpans(path, [{ start: 0, end: 200 }]);
     if (first !== undefined) theirs.release(first);
-    expect(offsetsOf(ours.take(ours.putOff.splice(0)))).toEqual([[200]]);
-    expect(ours.putOff).toEqual([]);
+    expect(offsetsOf(ours.take(ours.takePutOff()))).toEqual([[200]]);
+    expect(ours.hasPutOff).toBe(false);
     ours.close();
+  });
+
+  test('of a file that cannot be written to wait for another one, which is made when nobody else writes to it, once', () => {
+    const { file } = store.files.partial(path);
+    mkdirSync(dirname(file), { recursive: true });
+    writeFileSync(file, 'what there is');
+    const { ino } = statSync(file);
+    const theirs = new ClaimedJobs(another);
+    const [first] = theirs.take([job(0)]);
+    const ours = new ClaimedJobs(store);
+    const [one] = ours.take([job(100)]);
+    expect(ours.putOffSpoilt(one!)).toBe(true);
+    ours.release(one!);
+    expect([ours.renewSpoilt(), ours.hasPutOff, ours.takePutOff()]).toEqual([false, true, []]);
+    theirs.release(first!);
+    expect(ours.renewSpoilt()).toBe(true);
+    expect([statSync(file).ino === ino, readFileSync(file, 'utf8')]).toEqual([false, 'what there is']);
+    expect(offsetsOf(ours.take(ours.takePutOff()))).toEqual([[100]]);
+    expect(ours.putOffSpoilt(one!)).toBe(false);
+    ours.close();
+    theirs.close();
   });
 });
 

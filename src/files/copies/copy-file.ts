@@ -3,6 +3,7 @@ import { isAllZero } from '../../core/bytes.ts';
 import { codeOf, isDiskBroken, resultUnless } from '../../core/errors.ts';
 import { writeAll } from '../durable.ts';
 import { openPlain } from '../read-at.ts';
+import { blockBytes, type Stretch } from './holes.ts';
 
 /** Copies a file so that both share their bytes on disk until one is changed. @returns false where the file system cannot do that */
 export function cloneFile(from: string, to: string): boolean {
@@ -19,16 +20,7 @@ export function cloneFile(from: string, to: string): boolean {
 
 const pieceBytes = 1 << 20;
 /** Blocks of zeros are not written: most file systems keep a hole in their place. */
-const blockBytes = 1 << 16;
-
-/** What a disk does not give, it does not give by such blocks, or by several of them. */
-const diskBlockBytes = 4096;
-
-/** An interval of a file. */
-export interface Stretch {
-  start: number;
-  end: number;
-}
+const sparseBytes = 1 << 16;
 
 /**
  * Copies a file to a name that is free; where it has holes, or zeros only, the copy has holes.
@@ -61,7 +53,7 @@ export function copySparse(from: string, to: string): Stretch[] {
 }
 
 function diskBlockEnd(at: number): number {
-  return at - (at % diskBlockBytes) + diskBlockBytes;
+  return at - (at % blockBytes) + blockBytes;
 }
 
 /** Reads what lies at a place, or the beginning of it. @returns how much; undefined where a broken disk does not give even one block of it */
@@ -73,8 +65,8 @@ function readPiece(fd: number, piece: Uint8Array, at: number): number | undefine
 }
 
 function writeBlocks(fd: number, piece: Uint8Array, at: number): void {
-  for (let start = 0; start < piece.length; start += blockBytes) {
-    const block = piece.subarray(start, start + blockBytes);
+  for (let start = 0; start < piece.length; start += sparseBytes) {
+    const block = piece.subarray(start, start + sparseBytes);
     if (!isAllZero(block)) writeAll(fd, block, at + start);
   }
 }

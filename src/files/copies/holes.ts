@@ -13,7 +13,6 @@ import {
   writeAll,
 } from '../durable.ts';
 import { removeTemporary, temporaryName } from '../temporary.ts';
-import type { Stretch } from './copy-file.ts';
 
 /*
  * The bytes of a file that nobody needs any more go back to the file system in one of two ways:
@@ -21,6 +20,12 @@ import type { Stretch } from './copy-file.ts';
  *   punched    the blocks are taken out of the file where it is. Node has no call for that: `fallocate` of util-linux takes one hole a process.
  *   rewritten  what is left is copied to a sparse file that takes the place of the old one. It needs room for the copy, and works everywhere.
  */
+
+/** An interval of a file. */
+export interface Stretch {
+  start: number;
+  end: number;
+}
 
 /** The work that copying takes, in bytes, for which one hole is punched in the same time: 10 ms. */
 const bytesOfHole = 2 * 1024 * 1024;

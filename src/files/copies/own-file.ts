@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
 import { inStore, makeFolderDurable, moveDurable, syncFile } from '../durable.ts';
 import { releaseTemporary, removeTemporary, temporaryName } from '../temporary.ts';
-import { cloneFile, copySparse, type Stretch } from './copy-file.ts';
+import { cloneFile, copySparse } from './copy-file.ts';
+import type { Stretch } from './holes.ts';
 
 /*
  * Two kinds of file are replaced by a copy before bytes of theirs are changed:
