@@ -29,7 +29,7 @@ export function storeError(error: unknown, path: string): unknown {
   return error;
 }
 
-/** True for an error of {@link storeError} about a file that a broken disk does not let be written: not in the middle of a block that it does not give back, either. */
+/** True for an error of {@link storeError} about a file that a broken disk does not give, or does not let be written: a part of a block that it does not give it does not take, either. */
 export function isSpoilt(error: unknown): boolean {
   return isPakratError(error) && error.data.system === 'EIO';
 }

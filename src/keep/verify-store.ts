@@ -78,9 +78,9 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
   if (unchecked.length > 0) result.unchecked = unchecked;
   if (run.unread > 0)
     onNote?.('what cannot be read is kept: see to the disk, or verify with --repair to fetch it again');
-  const notHistory = countRows(result.bad) - history.bad.length - (result.repaired - history.repaired);
-  if (store.writable && notHistory > run.unread)
-    onNote?.('what is damaged is not held any more; sync again to fetch it');
+  // To fetch brings no history back.
+  const left = countRows(result.bad) - history.bad.length - (result.repaired - history.repaired);
+  if (store.writable && left > run.unread) onNote?.('what is damaged is not held any more; sync again to fetch it');
   else if (unchecked.length > 0 && run.unread === 0)
     onNote?.('sync again, or verify with --repair, to fetch what lacks');
   return result;

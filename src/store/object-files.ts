@@ -123,10 +123,15 @@ export class ObjectFiles {
       for (const { path } of objects) clearWay(this.#layout, path);
       moveFilesDurable(objects.map(({ path, from }) => ({ from, to: this.inPlace(path) })));
       for (const { path, size } of objects) {
-        for (const part of [this.partial(path).file, this.#old(path)]) inStore(part, () => removeDurable(part));
+        this.dropParts(path);
         this.#ledger.addComplete(path, size);
       }
     });
+  }
+
+  /** Removes what there is of an object outside of its place, where it lies whole. @throws E_STORE… */
+  dropParts(path: string): void {
+    for (const part of [this.partial(path).file, this.#old(path)]) inStore(part, () => removeDurable(part));
   }
 
   /** Moves an object to its place when all of it is held; does nothing otherwise. @throws E_STORE… */
@@ -204,6 +209,7 @@ export class ObjectFiles {
       const stat = fs.statSync(found, { throwIfNoEntry: false });
       if (stat === undefined || stat.size < size) return undefined;
       if (stat.size > size) {
+        // Of what is called whole now nothing may get lost on the way.
         const { temporary, alone } = this.#replacing(path);
         ownFile(found, { temporary, alone });
         truncateDurable(found, size);

@@ -91,7 +91,7 @@ export function openStore(root: string, options: { create: boolean }): Store {
         for (const { name, bytes } of objects) ledger.addComplete(objectPath(name), bytes.length);
       });
       // What a broken disk did not give of them waited there.
-      for (const { name } of objects) fs.rmSync(files.partial(objectPath(name)).file, { force: true });
+      for (const { name } of objects) files.dropParts(objectPath(name));
       // They say whether their archives are whole.
       for (const { name } of objects) if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
     },

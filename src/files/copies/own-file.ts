@@ -19,7 +19,7 @@ export interface Replacing {
   temporary: string;
   /** Runs work while no other process replaces, moves or owns the file: two that copied it would lose what one of them wrote. */
   alone: (work: () => void) => void;
-  /** Told of stretches that a broken disk does not give, which are holes in the copy, before that takes the name. Absent: it takes it not. */
+  /** Told of stretches that a broken disk does not give, which are holes in the copy, before that takes the name. Absent: the file stays as it is, with an error. */
   onLost?: (lost: readonly Stretch[]) => void;
 }
 

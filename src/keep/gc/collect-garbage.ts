@@ -64,9 +64,7 @@ export async function collectGarbage(store: Store, options: GcOptions): Promise<
   if (dryRun) return reportPlan(store, await plan());
   const release = await lockPatiently(store, options);
   try {
-    const { diskBytes, unread } = await finishLeaving(store, signal);
-    report.diskBytes += diskBytes;
-    report.unread.push(...unread);
+    addTo(report, { objects: 0, bytes: 0, ...(await finishLeaving(store, signal)) });
     for (let round = 0; round < mostPlans; round++) {
       const made = await plan();
       if (await carryOut(store, made, options)) return report;
@@ -132,15 +130,17 @@ async function carryOut(store: Store, plan: GcPlan, options: GcOptions): Promise
   if (given.isOutdated) return false;
   report.spared = spared;
   report.inUse = given.inUse;
-  report.unread = [...new Set([...report.unread, ...given.unread])];
   report.kept = { bytes: keptBytes };
   return true;
 }
 
-function addTo(report: GcReport, { objects, bytes, diskBytes }: GivenBack): void {
+type Given = Pick<GivenBack, 'objects' | 'bytes' | 'diskBytes' | 'unread'>;
+
+function addTo(report: GcReport, { objects, bytes, diskBytes, unread }: Given): void {
   report.objects += objects;
   report.bytes += bytes;
   report.diskBytes += diskBytes;
+  report.unread = [...new Set([...report.unread, ...unread])];
 }
 
 /** Forgets builds, unless those that are kept are not the ones of the plan any more. @returns the signature of what is left; undefined then */

@@ -150,7 +150,7 @@ async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSigna
   const { ledger, files, layout } = store;
   const { keeping } = ledger;
   let diskBytes = 0;
-  const unread: string[] = [];
+  const unread = new Set<string>();
   const unheld: string[] = [];
   for (const path of paths) {
     await breathe(signal);
@@ -171,10 +171,10 @@ async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSigna
         await freeBytes(file, held, { temporary: layout.temporary, signal, replace });
       } catch (error) {
         if (!isSpoilt(error)) throw error;
-        unread.push(path);
+        unread.add(path);
       }
     }
-    if (unread.at(-1) !== path) keeping.left(path);
+    if (!unread.has(path)) keeping.left(path);
     diskBytes += before - diskBytesOf([file]);
   }
   const removed = new Set<string>();
@@ -193,5 +193,5 @@ async function free(store: Store, paths: ReadonlySet<string>, signal: AbortSigna
   ledger.transaction(() => {
     for (const path of unheld) keeping.left(path);
   });
-  return { diskBytes, unread };
+  return { diskBytes, unread: [...unread] };
 }

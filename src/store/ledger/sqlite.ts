@@ -191,9 +191,13 @@ function sqliteError(error: unknown, path: string): unknown {
       hint: 'A store that may not be written can be read with --offline.',
     });
   }
-  const drives = 'A store needs a disk that is sound, and can hold a database: not every network drive can.';
-  const hint = brokenBlock.includes(code) ? howToMakeAnew : code.startsWith('SQLITE_IOERR') ? drives : undefined;
-  return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { ...options, hint });
+  return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { ...options, hint: diskHint(code) });
+}
+
+function diskHint(code: string): string | undefined {
+  if (brokenBlock.includes(code)) return howToMakeAnew;
+  if (!code.startsWith('SQLITE_IOERR')) return undefined;
+  return 'A store needs a disk that is sound, and can hold a database: not every network drive can.';
 }
 
 /** The codes of SQLite for what a disk does not give: the second is the one of EIO. */
