@@ -34,8 +34,9 @@ export function openedSource(path: string, { fd, size }: { fd: number; size: num
       reading(path, () => readInto(fd, target, { offset, what: path }));
     },
     async close() {
-      if (isOpen) fs.closeSync(fd);
+      const wasOpen = isOpen;
       isOpen = false;
+      if (wasOpen) fs.closeSync(fd);
     },
   };
 }

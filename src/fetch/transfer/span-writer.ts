@@ -74,8 +74,9 @@ export class SpanWriter {
       await this.#flushing;
       if (this.#unflushed.length > 0) await this.#flush();
     } finally {
-      if (this.#fd !== undefined) fs.closeSync(this.#fd);
+      const fd = this.#fd;
       this.#fd = undefined;
+      if (fd !== undefined) fs.closeSync(fd);
     }
     if (this.#failure !== undefined) throw this.#failure;
   }

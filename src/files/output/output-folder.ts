@@ -129,8 +129,9 @@ export async function writeOutput(file: string, pieces: AsyncIterable<Uint8Array
   try {
     const size = await writePieces(fd, 0, pieces);
     if (mtime !== undefined) fs.futimesSync(fd, mtime, mtime);
-    fs.closeSync(fd);
+    // Where that fails the system has closed it all the same, and may give its number to another thread.
     open = false;
+    fs.closeSync(fd);
     fs.renameSync(name, file);
     releaseTemporary(name);
     return size;
@@ -169,8 +170,8 @@ function writeUnderTemporary(
   try {
     const size = work(fd);
     if (size !== undefined && mtime !== undefined) fs.futimesSync(fd, mtime, mtime);
-    fs.closeSync(fd);
     open = false;
+    fs.closeSync(fd);
     if (size === undefined) removeTemporary(name);
     else fs.renameSync(name, file);
     releaseTemporary(name);

@@ -10,8 +10,9 @@ export function fragmentFiles(files: readonly FoundFile[]): ScatteredEntries {
   const byKey = new Map(files.map((file) => [file.name.hash, file]));
   let open: { file: string; fd: number } | undefined;
   const close = (): void => {
-    if (open !== undefined) fs.closeSync(open.fd);
+    const fd = open?.fd;
     open = undefined;
+    if (fd !== undefined) fs.closeSync(fd);
   };
   return {
     isPlain: false,
