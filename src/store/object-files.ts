@@ -168,22 +168,22 @@ export class ObjectFiles {
       all.add(path);
       if (path.endsWith(indexSuffix)) all.add(path.slice(0, -indexSuffix.length));
     }
-    this.#ledger.transaction(() => {
-      for (const path of all) this.#ledger.setIncomplete(path);
-    });
+    const whole = this.#ledger.transaction(() => [...all].filter((path) => this.#ledger.setIncomplete(path)));
     this.#ledger.transaction(() => {
       for (const path of all) moveIfThere(this.inPlace(path), this.partial(path).file);
+      // Until now its size says that it is whole, whatever comes between.
+      for (const path of whole) this.#ledger.removeSpans(path, []);
       forget();
     });
   }
 
-  /** The size of an object of which every byte is held; undefined for others. Of archives their indices tell, of loose objects the ledger alone. */
+  /** The size of an object of which every byte is held; undefined for others. Of archives their indices tell, of others the ledger alone, once they were whole. */
   #wholeSize(path: string): number | undefined {
     const complete = this.#ledger.completeSize(path);
     if (complete !== undefined) return complete;
     const only = this.#ledger.onlySpan(path);
     if (only?.start !== 0) return undefined;
-    const size = this.archiveEnd(path);
+    const size = only.size ?? this.archiveEnd(path);
     return size !== undefined && only.end >= size ? size : undefined;
   }
 

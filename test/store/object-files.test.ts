@@ -129,6 +129,19 @@ describe('a kill', () => {
     expect(placesWithFile()).toEqual([partial()]);
     await isRight();
   });
+
+  test('of a loose object while it is withdrawn: it is whole as before, so that its bytes are looked at again', async () => {
+    const loose = { cdnPath: 'tpr/game', kind: 'data', hash: 'ab'.repeat(16) } as const;
+    await store.addObjects([{ name: loose, bytes: Buffer.from('loose') }]);
+    const loosePath = objectPath(loose);
+    const killed = (): void => {
+      throw new Error('killed');
+    };
+    expect(() => store.files.withdraw([loosePath], killed)).toThrow('killed');
+    await settleStore(store);
+    expect(store.ledger.completeSize(loosePath)).toBe(5);
+    expect(fs.readFileSync(store.files.inPlace(loosePath), 'latin1')).toBe('loose');
+  });
 });
 
 describe('a file that is written to', () => {

@@ -209,10 +209,10 @@ export class Ledger {
       { path, start, end },
     );
   }
-  /** The verified span of an object that is not called whole and has but one; undefined for others. */
-  onlySpan(path: string): Span | undefined {
-    const [only, another] = this.#db.all<Span>(
-      'SELECT start, end FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?) LIMIT 2',
+  /** The verified span of an object that is not called whole and has but one, and the size of the object where it was whole; undefined for others. */
+  onlySpan(path: string): (Span & { size: number | null }) | undefined {
+    const [only, another] = this.#db.all<Span & { size: number | null }>(
+      'SELECT start, end, size FROM spans JOIN objects ON object = id WHERE path = ? LIMIT 2',
       path,
     );
     return another === undefined ? only : undefined;
@@ -246,11 +246,12 @@ export class Ledger {
     this.#db.run('DELETE FROM spans WHERE object = (SELECT id FROM objects WHERE path = ?)', path);
     this.addSpans(path, left);
   }
-  /** Says that an object which is held whole does not lie in its place any more: its spans are all of it. */
-  setIncomplete(path: string): void {
+  /** Says that an object which is held whole may not lie in its place any more: its spans are all of it. @returns false for one that was not called whole */
+  setIncomplete(path: string): boolean {
     const spans = this.spans(path);
-    if (this.#db.run('UPDATE objects SET complete = 0, size = NULL WHERE path = ? AND complete = 1', path).changes > 0)
-      this.addSpans(path, spans);
+    const wasWhole = this.#db.run('UPDATE objects SET complete = 0 WHERE path = ? AND complete = 1', path).changes > 0;
+    if (wasWhole) this.addSpans(path, spans);
+    return wasWhole;
   }
   /**
    * Paths of objects that are not called whole.
