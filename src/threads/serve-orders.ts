@@ -1,7 +1,7 @@
 /* The other end of the pool: what the program of a thread calls. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { isPakratError, messageOf, PakratError } from '../core/errors.ts';
-import type { ThreadAnswer, ThreadData, ThreadOrder } from './thread-pool.ts';
+import { codeOf, isPakratError, isSystemError, messageOf, PakratError } from '../core/errors.ts';
+import type { ThreadAnswer, ThreadData, ThreadOrder, ToldError } from './thread-pool.ts';
 
 /** What a thread can do. */
 export interface ThreadWork<Job, Task, Packed> {
@@ -26,6 +26,15 @@ export function checkpoint(): void {
   if (Atomics.load(stop, 0) !== 0) throw new PakratError('E_ABORTED', 'interrupted');
 }
 
+/** An error as the thread that gave the order is told of it. */
+function toldOf(error: unknown): ToldError {
+  const none = { hint: undefined, data: {} };
+  if (isPakratError(error)) return { code: error.code, message: error.message, hint: error.hint, data: error.data };
+  if (!isSystemError(error)) return { code: undefined, message: (error as Error).stack ?? messageOf(error), ...none };
+  const { syscall, path } = error as NodeJS.ErrnoException;
+  return { code: codeOf(error), message: messageOf(error), ...none, system: { syscall, path } };
+}
+
 /** Does what this thread is sent, in order. An error is told, and ends the thread. */
 export function serveOrders<Job, Task, Packed>(work: ThreadWork<Job, Task, Packed>): void {
   if (parentPort === null) throw new Error('this is the program of a thread');
@@ -47,10 +56,7 @@ export function serveOrders<Job, Task, Packed>(work: ThreadWork<Job, Task, Packe
   };
   let hasFailed = false;
   const fail = (error: unknown): void => {
-    const { code, message, hint, data } = isPakratError(error)
-      ? error
-      : { code: undefined, message: (error as Error).stack ?? messageOf(error), hint: undefined, data: {} };
-    answer({ error: { code, message, hint, data } });
+    answer({ error: toldOf(error) });
     port.close();
     hasFailed = true;
   };

@@ -14,9 +14,15 @@ export interface ThreadData<Setup> {
 /** An order to a thread: the job, tasks to do it with, something that it is told meanwhile, or that there is no more. */
 export type ThreadOrder<Job, Task> = { job: Job } | { tasks: Task[] } | { told: unknown } | { end: true };
 /** A thread's answer to a batch of tasks: what it packed their results into, or what ends the job. */
-export type ThreadAnswer<Packed> =
-  | { done: Packed }
-  | { error: { code: string | undefined; message: string; hint: string | undefined; data: ErrorData } };
+export type ThreadAnswer<Packed> = { done: Packed } | { error: ToldError };
+/** What ends a job, as a thread tells it: an error of ours, one of the system, or a bug, which has no code. */
+export interface ToldError {
+  code: string | undefined;
+  message: string;
+  hint: string | undefined;
+  data: ErrorData;
+  system?: { syscall: string | undefined; path: string | undefined };
+}
 
 /** Batches of tasks, one after the other; to plan the next may take a while, and is done while threads work. */
 export type Batches<Task> = AsyncIterator<Task[]> | Iterator<Task[]>;
@@ -231,6 +237,7 @@ function startThread<Setup, Job, Task, Packed, Result>(
   };
 }
 
-function errorOf({ code, message, hint, data }: Extract<ThreadAnswer<never>, { error: unknown }>['error']): unknown {
+function errorOf({ code, message, hint, data, system }: ToldError): unknown {
+  if (system !== undefined) return Object.assign(new Error(message), { code, ...system });
   return code === undefined ? new Error(message) : new PakratError(code as ErrorCode, message, { hint, data });
 }

@@ -61,6 +61,10 @@ test('a thread that cannot go on ends the job with its error, also while the nex
   expect(isClosed).toBe(true);
 });
 
+test('an error of the system in a thread is that one, and no bug', async () => {
+  await expect(sums([[-2]].values())).rejects.toMatchObject({ code: 'ENOENT', syscall: 'open', path: '/no such file' });
+});
+
 test('an error of whoever plans ends the job', async () => {
   async function* batches() {
     yield [1];

@@ -175,6 +175,10 @@ function sqliteError(error: unknown, path: string): unknown {
   if (code === 'ERR_DLOPEN_FAILED' || messageOf(error).startsWith('Could not locate the bindings file')) {
     return nativeModuleError(error);
   }
+  // Looked for before SQLite is asked: it may be removed at that moment.
+  if (messageOf(error).startsWith('Cannot open database because the directory')) {
+    return new PakratError('E_STORE', `${path} cannot be opened: its folder is gone`, { cause: error, data: { path } });
+  }
   if (!code?.startsWith('SQLITE_')) return error;
   const options = { cause: error, data: { path, sqlite: code } };
   // The second is a file in the same folder that has no room to grow.

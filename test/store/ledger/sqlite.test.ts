@@ -113,6 +113,10 @@ test('a place where no lock can be made is the store’s trouble, not a bug', ()
   expect(() => lockStore(scratch())).toThrow(expect.objectContaining({ code: 'E_STORE' }));
 });
 
+test('a database whose folder was removed at that moment is the store’s trouble, not a bug', () => {
+  expect(() => new Sqlite(scratch('gone/ledger.db'))).toThrow(expect.objectContaining({ code: 'E_STORE' }));
+});
+
 describe('a lock that is damaged', () => {
   const sqliteHead = (): Buffer => Buffer.concat([Buffer.from('SQLite format 3\0'), randomBytes(5000)]);
   test.each([
