@@ -3,6 +3,7 @@ import {
   type ErrorCode,
   type ErrorData,
   errorCodes,
+  isDiskBroken,
   isPakratError,
   messageOf,
   PakratError,
@@ -75,7 +76,12 @@ export function errorJson({ code, message, hint, data, stack }: ErrorReport): { 
 const systemErrors: Readonly<Record<string, (path: string) => [ErrorCode, message: string, hint?: string]>> = {
   ENOENT: (path) => ['E_NOT_FOUND', `there is no ${path}`],
   ENOSPC: (path) => ['E_STORE_FULL', `the disk is full: ${path}`, fullHint],
-  EDQUOT: (path) => ['E_STORE_FULL', `the disk is full: ${path}`, fullHint],
+  EDQUOT: (path) => ['E_STORE_FULL', `the disk quota is used up: ${path}`, fullHint],
+  EMFILE: (path) => [
+    'E_STORE',
+    `too many files are open: ${path}`,
+    'Allow more of them (ulimit -n), and run the same command again.',
+  ],
   EACCES: (path) => ['E_STORE', `no permission for ${path}`],
   EPERM: (path) => ['E_STORE', `no permission for ${path}`],
   EROFS: (path) => ['E_STORE', `no permission for ${path}`],
@@ -87,10 +93,14 @@ const systemErrors: Readonly<Record<string, (path: string) => [ErrorCode, messag
 function systemError(error: unknown): PakratError | undefined {
   const { syscall, path, cause } = (error ?? {}) as { syscall?: unknown; path?: unknown; cause?: unknown };
   const reason = codeOf(error);
-  // Without a path it is about a stream that was open already: standard output into a file.
-  if (syscall === 'write' && path === undefined && (reason === 'ENOSPC' || reason === 'EDQUOT')) {
-    const message = 'the disk is full: the output could not be written';
+  // Without a path it is about what was open already: to write, standard output into a file.
+  if (syscall !== undefined && path === undefined && (reason === 'ENOSPC' || reason === 'EDQUOT')) {
+    const message = `the disk is full: ${syscall === 'write' ? 'the output could not be written' : messageOf(error)}`;
     return new PakratError('E_STORE_FULL', message, { cause: error, data: { reason }, hint: fullHint });
+  }
+  if (syscall !== undefined && path === undefined && isDiskBroken(error)) {
+    const message = `a disk, or a network drive, does not give or take what it should: ${messageOf(error)}`;
+    return new PakratError('E_STORE', message, { cause: error, data: { reason } });
   }
   // A thread that begins looks where it is, too.
   if (syscall === 'uv_cwd' || (cause as { syscall?: unknown } | undefined)?.syscall === 'uv_cwd')

@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 /** Every code that an error of pakrat can carry, with the exit code of the program for it. Scripts rely on both; they are never changed. */
 export const errorCodes = {
   E_USAGE: 2,
@@ -92,15 +94,38 @@ export function formatError(
   return new PakratError(code, `${what}: ${problem}${at}${seen}`, { data: { format: what, ...facts } });
 }
 
-/** The text of anything that was thrown. */
-export function messageOf(error: unknown): string {
-  return error !== null && typeof error === 'object' && 'message' in error ? String(error.message) : String(error);
+/** What a file system says that Node has no name for: "UNKNOWN: unknown error" tells nobody that a quota is used up. */
+const unnamed: Readonly<Record<string, string>> = {
+  EDQUOT: 'disk quota exceeded',
+  ESTALE: 'stale file handle',
+  EUCLEAN: 'structure needs cleaning',
+};
+/** Its code, or the start of its message, as Node's two ways into the system say it. */
+const unnamedError = /^(?:UNKNOWN(?:: unknown error)?|Unknown system error -\d+(?:: Unknown system error -\d+)?)/;
+/** On Linux, of EUCLEAN, which Node does not know at all. */
+const eucleanNumber = 117;
+
+function nameOf(error: object): string {
+  const { errno } = error as { errno?: unknown };
+  const number = typeof errno === 'number' ? -errno : 0;
+  if (process.platform === 'linux' && number === eucleanNumber) return 'EUCLEAN';
+  return Object.entries(constants.errno).find(([, known]) => known === number)?.[0] ?? `E${number}`;
 }
 
-/** The `code` of anything that was thrown (ours, or a system error such as ENOSPC), or undefined. */
+/** The text of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  if (error === null || typeof error !== 'object' || !('message' in error)) return String(error);
+  return String(error.message).replace(unnamedError, (text) => {
+    const name = nameOf(error);
+    return `${name}: ${unnamed[name] ?? text}`;
+  });
+}
+
+/** The `code` of anything that was thrown (ours, or that of a system error, such as ENOSPC), or undefined. */
 export function codeOf(error: unknown): string | undefined {
   const code = error !== null && typeof error === 'object' ? (error as { code?: unknown }).code : undefined;
-  return typeof code === 'string' ? code : undefined;
+  if (typeof code !== 'string') return undefined;
+  return unnamedError.test(code) ? nameOf(error as object) : code;
 }
 
 /**
@@ -143,9 +168,12 @@ export function isSystemError(error: unknown): boolean {
   return /^E[A-Z0-9]+$/.test(codeOf(error) ?? '');
 }
 
+/** What a file system says of a disk that is broken, of what it keeps there and finds damaged itself, and a network drive of a file that it has no more. */
+const brokenDisk: readonly unknown[] = ['EIO', 'EUCLEAN', 'EBADMSG', 'ESTALE'];
+
 /** True for bytes that a broken disk does not give, or no more: who has them elsewhere takes them from there. */
 export function isDiskBroken(error: unknown): boolean {
-  return codeOf(error) === 'EIO';
+  return brokenDisk.includes(codeOf(error));
 }
 
 /** True for a system error after which a file can be made, or brought, anew: none lies there, or a broken disk does not give it. */

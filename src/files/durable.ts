@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf, isPakratError, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf, isDiskBroken, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { releaseTemporary, removeTemporary, temporaryName } from './temporary.ts';
 
@@ -20,6 +20,13 @@ export function storeError(error: unknown, path: string): unknown {
       data: { path },
     });
   }
+  if (code === 'EMFILE') {
+    return new PakratError('E_STORE', `too many files are open: ${path}`, {
+      cause: error,
+      hint: 'Allow more of them (ulimit -n), and run the same command again.',
+      data: { path, system: code },
+    });
+  }
   if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') {
     return new PakratError('E_STORE', `no permission to write ${path}`, { cause: error, data: { path } });
   }
@@ -31,7 +38,7 @@ export function storeError(error: unknown, path: string): unknown {
 
 /** True for an error of {@link storeError} about a file that a broken disk does not give, or does not let be written: a part of a block that it does not give it does not take, either. */
 export function isSpoilt(error: unknown): boolean {
-  return isPakratError(error) && error.data.system === 'EIO';
+  return isPakratError(error) && isDiskBroken({ code: error.data.system });
 }
 
 /** Runs work on a file of the store. @throws as {@link storeError} says */
@@ -45,7 +52,8 @@ export function inStore<Result>(path: string, work: () => Result): Result {
 
 /** The error of a full disk. */
 export function fullError(path: string, cause: unknown): PakratError {
-  return new PakratError('E_STORE_FULL', `the disk is full: ${path}`, {
+  const problem = codeOf(cause) === 'EDQUOT' ? 'the disk quota is used up' : 'the disk is full';
+  return new PakratError('E_STORE_FULL', `${problem}: ${path}`, {
     cause,
     hint: 'Free some space and run the same command again: what was fetched stays.',
     data: { path },

@@ -1,8 +1,11 @@
-import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts';
 import { familyFiles, publishFamily } from '../support/family.ts';
 import { freePort } from '../support/loopback.ts';
+import { makeImage, mountImage, unmountImage, whyNoDisk } from '../support/mounted-image.ts';
 import { type Run, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
@@ -13,6 +16,8 @@ import { withPakrat } from '../support/with-pakrat.ts';
 jest.setTimeout(180_000);
 
 const scratch = scratchFolder();
+const noQuota = whyNoDisk('btrfs');
+if (noQuota !== undefined) console.warn(`SKIPPED, ${noQuota}: work with a quota that is used up`);
 
 describeTmpfs('a store on a small disk', () => {
   describe('of a real size', () => {
@@ -167,5 +172,46 @@ describeTmpfs('a store on a small disk', () => {
         });
       });
     });
+  });
+});
+
+// Node has no name for the error of the system.
+(noQuota === undefined ? describe : describe.skip)('a quota that is used up', () => {
+  const [image, disk] = [scratch('image'), scratch('disk')];
+  beforeAll(() => {
+    makeImage(image, 'btrfs');
+    mountImage(image, disk);
+    execFileSync('btrfs', ['quota', 'enable', disk]);
+    execFileSync('btrfs', ['qgroup', 'limit', '1M', disk]);
+  });
+  afterAll(() => unmountImage(image, disk));
+
+  test.each([
+    ['pack quake', (files: string) => ['pack', 'quake', `${disk}/out.pak`, files]],
+    ['pack unreal', (files: string) => ['pack', 'unreal', `${disk}/out.pak`, files]],
+    ['publish', (files: string) => ['publish', files, '--product', 'game', '--to', `${disk}/out`]],
+    ['extract', (_: string, pak: string) => ['extract', pak, '--to', `${disk}/out`]],
+    ['extract, of small files alone', (_: string, pak: string) => ['extract', pak, 'small*', '--to', `${disk}/out`]],
+  ])('%s says so, and leaves nothing that is not whole', async (_, argsOf) => {
+    const [files, pak] = [scratch('files'), scratch('files.pak')];
+    if (readdirSync(scratch()).every((name) => name !== 'files.pak')) {
+      mkdirSync(files);
+      writeFileSync(`${files}/large`, randomBytes(6_000_000));
+      for (let i = 0; i < 300; i++) writeFileSync(`${files}/small${i}`, randomBytes(10_000));
+      expect((await startPakrat(['pack', 'quake', pak, files]).ended).status).toBe(0);
+    }
+    const { status, stdout } = await startPakrat([...argsOf(files, pak), '--quiet', '--json']).ended;
+    expect([status, JSON.parse(stdout)]).toMatchObject([
+      1,
+      { error: { code: 'E_STORE_FULL', message: expect.stringContaining('quota is used up') } },
+    ]);
+    const left = readdirSync(disk, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+    for (const { name, parentPath } of left) {
+      if (name in { large: 1 } || /^small/.test(name))
+        expect(readFileSync(`${parentPath}/${name}`).equals(readFileSync(`${files}/${name}`))).toBe(true);
+      else expect(name).not.toMatch(/\.pak$|\.tmp$/);
+    }
+    for (const name of readdirSync(disk)) rmSync(`${disk}/${name}`, { recursive: true });
+    execFileSync('btrfs', ['filesystem', 'sync', disk]);
   });
 });

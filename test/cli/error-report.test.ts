@@ -1,4 +1,5 @@
 import { mkdirSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { describe, expect, test } from '@jest/globals';
 import { errorJson, errorReport, errorText } from '../../src/cli/error-report.ts';
 import { PakratError } from '../../src/core/errors.ts';
@@ -59,12 +60,31 @@ describe('errorReport', () => {
       syscall: 'write',
     });
     expect(errorReport(full)).toMatchObject({ code: 'E_STORE_FULL', exit: 1 });
+    const quota = {
+      message: 'UNKNOWN: unknown error, fsync',
+      code: 'UNKNOWN',
+      errno: -constants.errno.EDQUOT,
+      syscall: 'fsync',
+    };
+    expect(errorReport(quota)).toMatchObject({ code: 'E_STORE_FULL', message: expect.stringContaining('EDQUOT') });
+    expect(errorReport({ ...quota, path: 'out.pak' })).toMatchObject({
+      code: 'E_STORE_FULL',
+      message: 'the disk quota is used up: out.pak',
+    });
     const gone = Object.assign(new Error('ENOENT: no such file or directory, uv_cwd'), {
       code: 'ENOENT',
       syscall: 'uv_cwd',
     });
     for (const error of [gone, new Error('a thread died', { cause: gone })])
       expect(errorReport(error)).toMatchObject({ code: 'E_NOT_FOUND', message: 'the current folder is gone' });
+  });
+
+  test('what a broken disk does to a file that was open, and that no more files may be opened, is no bug', () => {
+    const broken = { message: 'EIO: i/o error, read', code: 'EIO', errno: -5, syscall: 'read' };
+    expect(errorReport(broken)).toMatchObject({ code: 'E_STORE', exit: 1, message: expect.stringContaining('EIO') });
+    const many = { message: 'EMFILE: too many open files', code: 'EMFILE', syscall: 'open', path: 'a.pak' };
+    expect(errorReport(many)).toMatchObject({ code: 'E_STORE', exit: 1, hint: expect.stringContaining('ulimit -n') });
+    expect(errorReport({ ...broken, code: 'EBADF' })).toMatchObject({ code: 'E_BUG' });
   });
 
   test('nothing that comes from outside reaches the terminal as a command', () => {

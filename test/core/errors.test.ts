@@ -1,6 +1,7 @@
+import * as os from 'node:os';
 import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
-import { codeOf, formatError, isPakratError, messageOf, PakratError } from '../../src/core/errors.ts';
+import { codeOf, formatError, isPakratError, isSystemError, messageOf, PakratError } from '../../src/core/errors.ts';
 
 describe('PakratError', () => {
   test('carries a code, a hint, data and the cause', () => {
@@ -40,6 +41,23 @@ describe('formatError', () => {
     expect(formatError('E_FORMAT', 'root', 'odd', { expected: 3 }).message).toBe('root: odd (expected 3)');
     expect(formatError('E_FORMAT', 'root', 'odd', { offset: 0 }).message).toBe('root: odd at offset 0');
   });
+});
+
+test.each([
+  [os.constants.errno.EDQUOT, 'EDQUOT', 'EDQUOT: disk quota exceeded'],
+  [os.constants.errno.ESTALE, 'ESTALE', 'ESTALE: stale file handle'],
+  // EUCLEAN of Linux.
+  ...(process.platform === 'linux' ? [[117, 'EUCLEAN', 'EUCLEAN: structure needs cleaning'] as const] : []),
+  [9999, 'E9999', 'E9999: '],
+])('an error of the system that Node has no name for, number %d, has one', (number, code, text) => {
+  const name = `Unknown system error -${number}`;
+  const asynchronous = { errno: -number, code: name, message: `${name}: ${name}, write` };
+  const atOnce = { errno: -number, code: 'UNKNOWN', message: 'UNKNOWN: unknown error, write' };
+  for (const error of [asynchronous, atOnce]) {
+    expect(codeOf(error)).toBe(code);
+    expect(messageOf(error)).toMatch(new RegExp(`^${text}.*, write$`));
+    expect(isSystemError(error)).toBe(true);
+  }
 });
 
 test('anything thrown has a text, and a code when it has one', () => {

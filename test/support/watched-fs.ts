@@ -1,5 +1,7 @@
 import * as real from 'node:fs';
+import { constants } from 'node:os';
 import { relative } from 'node:path';
+import { getSystemErrorMap } from 'node:util';
 import { jest } from '@jest/globals';
 
 /*
@@ -22,9 +24,12 @@ export interface WatchedFs {
   beforeFlush: () => Promise<void>;
 }
 
-/** An error as the system makes it. */
+/** An error as Node makes it of one of the system, some of which it has no name for. */
 export function systemError(code: string): Error {
-  return Object.assign(new Error(`${code}: no`), { code, syscall: 'write' });
+  const errno = -constants.errno[code as keyof typeof constants.errno];
+  const isNamed = getSystemErrorMap().has(errno);
+  const error = new Error(isNamed ? `${code}: no` : 'UNKNOWN: unknown error, write');
+  return Object.assign(error, { errno, code: isNamed ? code : 'UNKNOWN', syscall: 'write' });
 }
 
 /** Puts watched functions in the place of node:fs. Call it before the module under test is imported. */

@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { basename } from 'node:path';
 import { crc32 } from 'node:zlib';
-import { codeOf, formatError, isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
+import { codeOf, formatError, isDiskBroken, isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
 import { largeBytes } from '../../core/tables/large-bytes.ts';
 import { openPlain, readInto } from '../../files/read-at.ts';
 
@@ -103,7 +103,7 @@ export class DerivedFile {
     this.path = path;
     this.#keep = keep;
     const opened = resultUnless(isNoPlainFile, () => openPlain(path));
-    if (opened === undefined) throw this.damage('it is no plain file');
+    if (opened === undefined) throw this.damage('it is no plain file, or it cannot be read');
     const { fd, size: total } = opened;
     this.#fd = fd;
     try {
@@ -237,8 +237,7 @@ export class DerivedFile {
 
   #fill(bytes: Uint8Array, offset: number): void {
     const read = resultUnless(
-      // A disk that cannot read a sector any more says EIO.
-      (error) => ['E_FORMAT_TRUNCATED', 'EIO'].includes(codeOf(error) ?? ''),
+      (error) => isDiskBroken(error) || codeOf(error) === 'E_FORMAT_TRUNCATED',
       () => {
         readInto(this.#fd, bytes, { offset, what: this.path });
         return true;
@@ -249,7 +248,7 @@ export class DerivedFile {
 }
 
 function isNoPlainFile(error: unknown): boolean {
-  return codeOf(error) === 'EISDIR';
+  return codeOf(error) === 'EISDIR' || isDiskBroken(error);
 }
 
 /** Removes a derived file, so that it is made again; one that cannot be removed stays. */
