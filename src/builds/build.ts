@@ -87,7 +87,7 @@ export class Build {
   #download: DownloadFile | undefined;
   #root: Promise<Root> | undefined;
   #openedRoot: Root | undefined;
-  readonly #mending = new Mending(() => this.#mend());
+  readonly #mending = new Mending(() => this.#mend().finally(() => this.#place.onStep?.(undefined)));
 
   constructor(place: BuildPlace, { config, cdnConfig, keys, fileIndex, group, early }: BuildParts) {
     this.identity = place.identity;

@@ -35,9 +35,9 @@ export class SyncProgress {
     this.#steps = new StepProgress(network, onProgress);
   }
 
-  /** Begins a step. What comes between two of them is told as part of the first. */
+  /** Begins a step. What comes between two of them is told as part of the first, until the data: a file that is made again meanwhile is a step of its own. */
   readonly onStep = (step: string | undefined): void => {
-    if (step !== undefined) this.#steps.onStep(step);
+    if (step !== undefined || this.#timer !== undefined) this.#steps.onStep(step);
   };
 
   /** Takes the plan: its data comes next. */

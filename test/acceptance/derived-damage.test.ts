@@ -1,10 +1,13 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { isListedFolder, listFiles } from '../../src/app/list.ts';
 import { readFile } from '../../src/app/read.ts';
+import { withSource } from '../../src/app/session/open-source.ts';
 import { Session } from '../../src/app/session/session.ts';
 import { isPakratError } from '../../src/core/errors.ts';
+import type { Progress } from '../../src/core/progress.ts';
 import { checkDerived } from '../../src/keep/check-derived.ts';
 import type { Pakrat } from '../../src/pakrat.ts';
 import type { ExtractResult } from '../../src/sources/extract/extract.ts';
@@ -234,6 +237,40 @@ describe.each(['wow', 'tvfs', 'text'] as const)('derived files of a store with b
   });
 
   if (layout !== 'wow') return;
+
+  test('one that is damaged while a build is open is made again, which is told until it is there, and no longer', async () => {
+    restore(store, derived);
+    const session = new Session({ store, patchUrl: server.url, threads: 0 });
+    let steps = 0;
+    const onProgress = ({ type }: Progress): void => {
+      if (type === 'step') steps += 1;
+    };
+    try {
+      await withSource(session, 'wow', { onProgress }, async ({ source }) => {
+        const entries = await Promise.all(rows.map(({ name }) => source.get(name)));
+        const opened = steps;
+        for (const [file, bytes] of derived) {
+          if (!file.includes('manifests')) continue;
+          const damaged = Buffer.from(bytes);
+          // Not the end, which was read when it was opened.
+          for (let at = 0; at < bytes.length - 500; at += 500) damaged[at]! ^= 1;
+          fs.writeFileSync(file, damaged);
+        }
+        for (const [i, { name, content }] of rows.entries()) {
+          const pieces: Uint8Array[] = [];
+          for await (const piece of source.read(entries[i]!)) pieces.push(piece.slice());
+          expect([name, Buffer.concat(pieces).equals(content())]).toEqual([name, true]);
+        }
+        expect(steps).toBeGreaterThan(opened);
+        const told = steps;
+        await sleep(300);
+        expect(steps).toBe(told);
+      });
+    } finally {
+      await session.close();
+      restore(store, derived);
+    }
+  });
 
   test('so it is for the program, which says no word of it', () => {
     const all = flipAll(0.4);

@@ -327,6 +327,7 @@ export class Session {
       const opening = this.openBuild(identity, network, { onStep, onNote: noting(onProgress), isKnown });
       const { build, fetcher, close } = await opening.finally(end);
       const closeAll = async (): Promise<void> => {
+        end();
         // Transfers end before what they brought is committed.
         await network?.close();
         await close();
