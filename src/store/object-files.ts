@@ -134,12 +134,18 @@ export class ObjectFiles {
     for (const part of [this.partial(path).file, this.#old(path)]) inStore(part, () => removeDurable(part));
   }
 
-  /** Moves an object to its place when all of it is held; does nothing otherwise. @throws E_STORE… */
+  /**
+   * Moves an object to its place when all of it is held; does nothing otherwise. One of which something was to be withdrawn when a kill came is held whole as
+   * before, also where its file is cut, or gone: whoever looks at it tells that.
+   * @throws E_STORE…
+   */
   settle(path: string): void {
     if (this.#wholeSize(path) === undefined || this.#isSettled(path)) return;
     this.#ledger.transaction(() => {
       const size = this.#wholeSize(path);
-      if (size !== undefined && this.#wholeFile(path, size) !== undefined) this.complete([{ path, size }]);
+      if (size === undefined) return;
+      if (this.#wholeFile(path, size) !== undefined) this.complete([{ path, size }]);
+      else if (typeof this.#ledger.onlySpan(path)?.size === 'number') this.#ledger.addComplete(path, size);
     });
   }
 

@@ -130,18 +130,22 @@ describe('a kill', () => {
     await isRight();
   });
 
-  test('of a loose object while it is withdrawn: it is whole as before, so that its bytes are looked at again', async () => {
-    const loose = { cdnPath: 'tpr/game', kind: 'data', hash: 'ab'.repeat(16) } as const;
-    await store.addObjects([{ name: loose, bytes: Buffer.from('loose') }]);
-    const loosePath = objectPath(loose);
-    const killed = (): void => {
-      throw new Error('killed');
-    };
-    expect(() => store.files.withdraw([loosePath], killed)).toThrow('killed');
-    await settleStore(store);
-    expect(store.ledger.completeSize(loosePath)).toBe(5);
-    expect(fs.readFileSync(store.files.inPlace(loosePath), 'latin1')).toBe('loose');
-  });
+  test.each(['loose', 'loo'])(
+    'of a loose object while it is withdrawn, with %s in its file: it is whole as before, so that its bytes are looked at again',
+    async (left) => {
+      const loose = { cdnPath: 'tpr/game', kind: 'data', hash: 'ab'.repeat(16) } as const;
+      await store.addObjects([{ name: loose, bytes: Buffer.from('loose') }]);
+      const loosePath = objectPath(loose);
+      const killed = (): void => {
+        throw new Error('killed');
+      };
+      fs.truncateSync(store.files.inPlace(loosePath), left.length);
+      expect(() => store.files.withdraw([loosePath], killed)).toThrow('killed');
+      await settleStore(store);
+      expect(store.ledger.completeSize(loosePath)).toBe(5);
+      expect(fs.readFileSync(store.file(loosePath), 'latin1')).toBe(left);
+    },
+  );
 });
 
 describe('a file that is written to', () => {

@@ -308,7 +308,8 @@ export class Ledger {
          ELSE (SELECT coalesce(sum(end - start), 0) FROM spans WHERE object = id) END AS bytes FROM objects ORDER BY path`,
     );
     for (const { path, complete, bytes, size } of rows) {
-      const isLost = complete !== 1 && size !== null;
+      // One that has all of its bytes is on its way from one place to the other.
+      const isLost = complete !== 1 && size !== null && bytes < size;
       yield { path, complete: complete === 1, bytes, lostSize: isLost ? size : undefined };
     }
   }
