@@ -4,6 +4,7 @@ import {
   type ErrorData,
   errorCodes,
   isDiskBroken,
+  isDiskFull,
   isPakratError,
   messageOf,
   PakratError,
@@ -94,7 +95,7 @@ function systemError(error: unknown): PakratError | undefined {
   const { syscall, path, cause } = (error ?? {}) as { syscall?: unknown; path?: unknown; cause?: unknown };
   const reason = codeOf(error);
   // Without a path it is about what was open already: to write, standard output into a file.
-  if (syscall !== undefined && path === undefined && (reason === 'ENOSPC' || reason === 'EDQUOT')) {
+  if (syscall !== undefined && path === undefined && isDiskFull(error)) {
     const message = `the disk is full: ${syscall === 'write' ? 'the output could not be written' : messageOf(error)}`;
     return new PakratError('E_STORE_FULL', message, { cause: error, data: { reason }, hint: fullHint });
   }

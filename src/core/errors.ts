@@ -168,6 +168,11 @@ export function isSystemError(error: unknown): boolean {
   return /^E[A-Z0-9]+$/.test(codeOf(error) ?? '');
 }
 
+/** True where a disk has no room, or the user may take no more of it. */
+export function isDiskFull(error: unknown): boolean {
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '');
+}
+
 /** What a file system says of a disk that is broken, of what it keeps there and finds damaged itself, and a network drive of a file that it has no more. */
 const brokenDisk: readonly unknown[] = ['EIO', 'EUCLEAN', 'EBADMSG', 'ESTALE'];
 

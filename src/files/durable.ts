@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf, isDiskBroken, isPakratError, messageOf, PakratError } from '../core/errors.ts';
+import { codeOf, isDiskBroken, isDiskFull, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { releaseTemporary, removeTemporary, temporaryName } from './temporary.ts';
 
@@ -12,7 +12,7 @@ import { releaseTemporary, removeTemporary, temporaryName } from './temporary.ts
 /** Turns a system error of a write into one of ours: a full disk has its own code, for it needs the user. */
 export function storeError(error: unknown, path: string): unknown {
   const code = codeOf(error);
-  if (code === 'ENOSPC' || code === 'EDQUOT') return fullError(path, error);
+  if (isDiskFull(error)) return fullError(path, error);
   if (code === 'EFBIG') {
     return new PakratError('E_STORE', `${path} may not become as large as that`, {
       cause: error,

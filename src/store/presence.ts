@@ -3,7 +3,7 @@ import * as fs from 'node:fs';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
-import { codeOf, PakratError, resultUnless } from '../core/errors.ts';
+import { isDiskFull, PakratError, resultUnless } from '../core/errors.ts';
 import { inStore, makeFolderDurable } from '../files/durable.ts';
 import { isDeadMark, processMark } from '../files/temporary.ts';
 import type { StoreLayout } from './layout.ts';
@@ -56,9 +56,8 @@ export function announce({ temporary, root }: Pick<StoreLayout, 'temporary' | 'r
 /** @returns false on a disk that has no room for it: whoever makes room must get in */
 function create(own: string, temporary: string): boolean {
   makeFolderDurable(temporary);
-  const isFull = (error: unknown): boolean => ['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '');
   return (
-    resultUnless(isFull, () => {
+    resultUnless(isDiskFull, () => {
       fs.writeFileSync(own, hostname());
       return true;
     }) ?? false

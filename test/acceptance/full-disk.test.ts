@@ -178,7 +178,13 @@ describeTmpfs('a store on a small disk', () => {
 // Node has no name for the error of the system.
 (noQuota === undefined ? describe : describe.skip)('a quota that is used up', () => {
   const [image, disk] = [scratch('image'), scratch('disk')];
-  beforeAll(() => {
+  /** Files that the quota has no room for, and a PAK of them. */
+  const [files, pak] = [scratch('files'), scratch('files.pak')];
+  beforeAll(async () => {
+    mkdirSync(files);
+    writeFileSync(`${files}/large`, randomBytes(6_000_000));
+    for (let i = 0; i < 300; i++) writeFileSync(`${files}/small${i}`, randomBytes(10_000));
+    expect((await startPakrat(['pack', 'quake', pak, files]).ended).status).toBe(0);
     makeImage(image, 'btrfs');
     mountImage(image, disk);
     execFileSync('btrfs', ['quota', 'enable', disk]);
@@ -187,27 +193,20 @@ describeTmpfs('a store on a small disk', () => {
   afterAll(() => unmountImage(image, disk));
 
   test.each([
-    ['pack quake', (files: string) => ['pack', 'quake', `${disk}/out.pak`, files]],
-    ['pack unreal', (files: string) => ['pack', 'unreal', `${disk}/out.pak`, files]],
-    ['publish', (files: string) => ['publish', files, '--product', 'game', '--to', `${disk}/out`]],
-    ['extract', (_: string, pak: string) => ['extract', pak, '--to', `${disk}/out`]],
-    ['extract, of small files alone', (_: string, pak: string) => ['extract', pak, 'small*', '--to', `${disk}/out`]],
-  ])('%s says so, and leaves nothing that is not whole', async (_, argsOf) => {
-    const [files, pak] = [scratch('files'), scratch('files.pak')];
-    if (readdirSync(scratch()).every((name) => name !== 'files.pak')) {
-      mkdirSync(files);
-      writeFileSync(`${files}/large`, randomBytes(6_000_000));
-      for (let i = 0; i < 300; i++) writeFileSync(`${files}/small${i}`, randomBytes(10_000));
-      expect((await startPakrat(['pack', 'quake', pak, files]).ended).status).toBe(0);
-    }
-    const { status, stdout } = await startPakrat([...argsOf(files, pak), '--quiet', '--json']).ended;
+    ['pack quake', ['pack', 'quake', `${disk}/out.pak`, files]],
+    ['pack unreal', ['pack', 'unreal', `${disk}/out.pak`, files]],
+    ['publish', ['publish', files, '--product', 'game', '--to', `${disk}/out`]],
+    ['extract', ['extract', pak, '--to', `${disk}/out`]],
+    ['extract, of small files alone', ['extract', pak, 'small*', '--to', `${disk}/out`]],
+  ])('%s says so, and leaves nothing that is not whole', async (_, args) => {
+    const { status, stdout } = await startPakrat([...args, '--quiet', '--json']).ended;
     expect([status, JSON.parse(stdout)]).toMatchObject([
       1,
       { error: { code: 'E_STORE_FULL', message: expect.stringContaining('quota is used up') } },
     ]);
     const left = readdirSync(disk, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
     for (const { name, parentPath } of left) {
-      if (name in { large: 1 } || /^small/.test(name))
+      if (/^large$|^small/.test(name))
         expect(readFileSync(`${parentPath}/${name}`).equals(readFileSync(`${files}/${name}`))).toBe(true);
       else expect(name).not.toMatch(/\.pak$|\.tmp$/);
     }

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { isAllZero } from '../../core/bytes.ts';
-import { codeOf, isDiskBroken, resultUnless } from '../../core/errors.ts';
+import { isDiskBroken, isDiskFull, resultUnless } from '../../core/errors.ts';
 import { writeAll } from '../durable.ts';
 import { openPlain } from '../read-at.ts';
 import { blockBytes, type Stretch } from './holes.ts';
@@ -13,7 +13,7 @@ export function cloneFile(from: string, to: string): boolean {
   } catch (error) {
     fs.rmSync(to, { force: true });
     // Anything else may be how a file system says that it does not know this; a plain copy meets real trouble again.
-    if (['ENOSPC', 'EDQUOT'].includes(codeOf(error) ?? '')) throw error;
+    if (isDiskFull(error)) throw error;
     return false;
   }
 }

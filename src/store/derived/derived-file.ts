@@ -102,7 +102,7 @@ export class DerivedFile {
   constructor(path: string, { of, keep = false }: DerivedOptions = {}) {
     this.path = path;
     this.#keep = keep;
-    const opened = resultUnless(isNoPlainFile, () => openPlain(path));
+    const opened = resultUnless(isUnreadable, () => openPlain(path));
     if (opened === undefined) throw this.damage('it is no plain file, or it cannot be read');
     const { fd, size: total } = opened;
     this.#fd = fd;
@@ -247,7 +247,7 @@ export class DerivedFile {
   }
 }
 
-function isNoPlainFile(error: unknown): boolean {
+function isUnreadable(error: unknown): boolean {
   return codeOf(error) === 'EISDIR' || isDiskBroken(error);
 }
 
