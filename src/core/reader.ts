@@ -30,6 +30,11 @@ export class ByteReader {
     this.#view = viewOf(bytes);
   }
 
+  /** The cursor, in what the bytes are a window of: for messages. */
+  get offset(): number {
+    return this.#origin + this.pos;
+  }
+
   /** Bytes from the cursor to the end. */
   get remaining(): number {
     return this.bytes.length - this.pos;
@@ -135,7 +140,7 @@ export class ByteReader {
     const end = this.bytes.indexOf(0, this.pos);
     if (end < 0 || end >= limit) {
       throw formatError('E_FORMAT_TRUNCATED', this.what, 'string without its terminating NUL', {
-        offset: this.#origin + this.pos,
+        offset: this.offset,
       });
     }
     const text = utf8Decoder.decode(this.bytes.subarray(this.pos, end));
@@ -159,7 +164,7 @@ export class ByteReader {
   }
   /** Demands this little-endian number of 32 bits. Throws E_FORMAT_MAGIC. */
   magicU32le(expected: number): void {
-    const offset = this.#origin + this.pos;
+    const { offset } = this;
     const found = this.u32le();
     if (found === expected) return;
     const hex = (value: number): string => `0x${value.toString(16)}`;
@@ -168,7 +173,7 @@ export class ByteReader {
   }
   /** Demands one of these numbers. Throws E_FORMAT_VERSION. */
   version<const Known extends number>(read: 'u8' | 'u16le' | 'u32le', ...known: readonly Known[]): Known {
-    const offset = this.#origin + this.pos;
+    const { offset } = this;
     const found = this[read]();
     const version = known.find((each) => each === found);
     if (version !== undefined) return version;
@@ -179,7 +184,7 @@ export class ByteReader {
   count(n: number, each: number): number {
     if (n * each > this.remaining) {
       const problem = `${n} records of ${each} bytes do not fit into ${this.remaining}`;
-      throw formatError('E_FORMAT_TRUNCATED', this.what, problem, { offset: this.#origin + this.pos });
+      throw formatError('E_FORMAT_TRUNCATED', this.what, problem, { offset: this.offset });
     }
     return n;
   }
@@ -191,7 +196,7 @@ export class ByteReader {
   end(): void {
     if (this.remaining !== 0) {
       throw formatError('E_FORMAT', this.what, `${this.remaining} bytes left over`, {
-        offset: this.#origin + this.pos,
+        offset: this.offset,
       });
     }
   }

@@ -44,35 +44,43 @@ async function readIndex({ source, footer, format, options }: Omit<UnrealParts, 
   const opener = new IndexOpener({ source, footer, keys, ignoreHashes: options.ignoreHashes === true });
   const decodeName = nameDecoder(options.encoding);
   const { indexOffset, indexSize, indexHash } = footer;
-  const bytes = await opener.read({ offset: indexOffset, size: indexSize, hash: indexHash }, 0);
-  const opened = { seed: 0n, findRow: undefined, problems: opener.problems, key: opener.key, readRest: async () => {} };
+  const range = { offset: indexOffset, size: indexSize, hash: indexHash };
+  const opened = () => ({
+    seed: 0n,
+    findRow: undefined,
+    problems: opener.problems,
+    key: opener.key,
+    readRest: async () => {},
+  });
   // Each form is loaded for the PAKs that have it: a PAK has one.
   if (footer.isFrozen) {
     const { decodeFrozenIndex } = await import('./index/frozen-index.ts');
-    return { ...opened, ...decodeFrozenIndex(bytes, format) };
+    const index = decodeFrozenIndex(await opener.read(range, 0), format);
+    return { ...opened(), ...index };
   }
   if (footer.version < pathHashVersion) {
     const { decodeLegacyIndex } = await import('./index/legacy-index.ts');
-    return { ...opened, ...decodeLegacyIndex(bytes, format, decodeName) };
+    const index = decodeLegacyIndex(await opener.readOrLeave(range), source, { format, decodeName });
+    return { ...opened(), ...index };
   }
   const { decodePrimaryIndex, decodePathHashPart, decodeDirectoryPart } = await import('./index/primary-index.ts');
-  const index = decodePrimaryIndex(bytes, format, decodeName);
+  const index = decodePrimaryIndex(await opener.read(range, 0), format, decodeName);
   const parts = { index, format, decodeName };
   const { directory, pathHashes, seed } = index;
   if (directory !== undefined) {
     const readRest = async () => void (pathHashes && (await opener.read(pathHashes, 1)));
-    return { ...opened, seed, readRest, ...decodeDirectoryPart(await opener.read(directory, 2), parts) };
+    return { ...opened(), seed, readRest, ...decodeDirectoryPart(await opener.read(directory, 2), parts) };
   }
   if (pathHashes === undefined) throw formatError('E_FORMAT', 'Unreal PAK index', 'neither names nor path hashes');
-  return { ...opened, seed, ...decodePathHashPart(await opener.read(pathHashes, 1), parts) };
+  return { ...opened(), seed, ...decodePathHashPart(await opener.read(pathHashes, 1), parts) };
 }
 
 /** The index that another thread has opened. */
 async function takeIndex(
   shared: SharedIndex,
-  { format, options }: Pick<UnrealParts, 'format' | 'options'>,
+  { source, format, options }: Pick<UnrealParts, 'source' | 'format' | 'options'>,
 ): Promise<OpenedIndex> {
   const { rowsOf } = await import('./index/rows/rows-of.ts');
-  const rows = rowsOf(shared.rows, format, nameDecoder(options.encoding));
+  const rows = rowsOf(shared.rows, source, { format, decodeName: nameDecoder(options.encoding) });
   return { ...shared, rows, findRow: undefined, problems: [], readRest: async () => {} };
 }

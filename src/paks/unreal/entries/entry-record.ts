@@ -114,7 +114,7 @@ export function recordSize(format: RecordFormat, blockCount: number | undefined)
 
 /** The record that some bytes start with. @param what names them in errors @throws E_FORMAT_RANGE for numbers below 0 or past 2^53, E_FORMAT_TRUNCATED */
 export function firstRecord(bytes: Uint8Array, format: RecordFormat, what: string): EntryRecord {
-  const decoder = new RecordDecoder(bytes, format, what);
+  const decoder = new RecordDecoder(bytes, format, { what });
   decoder.endOf(0);
   return decoder.at(0);
 }
@@ -125,14 +125,19 @@ export class RecordDecoder {
   readonly #view: DataView;
   readonly #format: RecordFormat;
   readonly #what: string;
+  readonly #origin: number;
   readonly #minSize: number;
 
-  /** @param what names the bytes in errors */
-  constructor(bytes: Uint8Array, format: RecordFormat, what: string) {
+  /**
+   * @param messages.what names the bytes in errors
+   * @param messages.origin where the bytes begin in what they are a window of
+   */
+  constructor(bytes: Uint8Array, format: RecordFormat, { what, origin = 0 }: { what: string; origin?: number }) {
     this.#bytes = bytes;
     this.#view = viewOf(bytes);
     this.#format = format;
     this.#what = what;
+    this.#origin = origin;
     this.#minSize = minRecordSize(format);
   }
 
@@ -142,7 +147,7 @@ export class RecordDecoder {
     const minEnd = start + this.#minSize;
     if (minEnd > view.byteLength) throw this.#truncated(start, this.#minSize);
     for (let at = start; at < start + 24; at += 8) {
-      if (view.getUint32(at + 4, true) > maxHigh) throw tooLarge(this.#what, at);
+      if (view.getUint32(at + 4, true) > maxHigh) throw tooLarge(this.#what, this.#origin + at);
     }
     if (this.#format.version < 3 || this.#methodAt(start) === 0) return minEnd;
     const size = this.#minSize + 4 + view.getUint32(minEnd - 5, true) * blockRecordSize;
@@ -187,7 +192,9 @@ export class RecordDecoder {
 
   #truncated(offset: number, size: number): PakratError {
     const left = this.#bytes.length - offset;
-    return formatError('E_FORMAT_TRUNCATED', this.#what, `a record of ${size} bytes, ${left} left`, { offset });
+    return formatError('E_FORMAT_TRUNCATED', this.#what, `a record of ${size} bytes, ${left} left`, {
+      offset: this.#origin + offset,
+    });
   }
 }
 

@@ -26,7 +26,7 @@ export function readFString(reader: ByteReader, decode: NameDecoder): string {
 
 /** Moves behind a string. Returns its length in bytes or UTF-16 units, without the NUL. Throws as {@link readFString}. */
 export function skipFString(reader: ByteReader): number {
-  const offset = reader.pos;
+  const { offset } = reader;
   const length = reader.i32le();
   if (length === 0) return 0;
   reader.skip(length > 0 ? length : length * -2);

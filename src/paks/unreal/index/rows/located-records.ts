@@ -19,7 +19,7 @@ export function findPlainRecords(
   count: number,
   { encoded, format }: { encoded: Uint8Array; format: EncodedFormat },
 ): LocatedData {
-  const decoder = new RecordDecoder(reader.bytes, format, reader.what);
+  const decoder = new RecordDecoder(reader.bytes, format, { what: reader.what });
   const plainPlaces = sharedNumbers(count);
   for (let i = 0; i < count; i++) {
     plainPlaces[i] = reader.pos;
@@ -43,7 +43,7 @@ export class LocatedRecords {
     this.data = data;
     this.#format = format;
     this.#encoded = viewOf(encoded);
-    this.#plain = new RecordDecoder(plain, format, what);
+    this.#plain = new RecordDecoder(plain, format, { what });
   }
 
   /** The record at a location. Throws E_FORMAT_RANGE, E_FORMAT_TRUNCATED where there is none. */

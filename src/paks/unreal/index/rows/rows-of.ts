@@ -1,3 +1,4 @@
+import type { FillingSource } from '../../../../files/scratch.ts';
 import type { NameDecoder } from '../../../names.ts';
 import type { EncodedFormat } from '../encoded-entry.ts';
 import type { IndexRows } from '../index-rows.ts';
@@ -7,9 +8,13 @@ import { LegacyRows } from './legacy-rows.ts';
 import { LocatedRecords } from './located-records.ts';
 import type { SharedRows } from './shared-rows.ts';
 
-/** Rows out of their data, which another thread has looked at. */
-export function rowsOf(data: SharedRows, format: EncodedFormat, decodeName: NameDecoder): IndexRows {
-  if (data.form === 'legacy') return new LegacyRows(data, format, decodeName);
+/** Rows out of their data, which another thread has looked at. @param source the PAK, in which some of it may lie */
+export function rowsOf(
+  data: SharedRows,
+  source: FillingSource,
+  { format, decodeName }: { format: EncodedFormat; decodeName: NameDecoder },
+): IndexRows {
+  if (data.form === 'legacy') return new LegacyRows(data, source, { format, decodeName });
   const records = new LocatedRecords(data.records, format);
   if (data.form === 'hashes') return new HashRows(data, records);
   return new DirectoryRows(data, records, { version: format.version, decodeName });

@@ -1,9 +1,15 @@
+/** Where the bytes of an index lie in the file. */
+export interface IndexStretch {
+  readonly offset: number;
+  readonly size: number;
+}
+
 /** Rows of an index of versions 1 to 9 (legacy-rows.ts). */
 export interface LegacyData {
   readonly form: 'legacy';
-  /** The whole index. */
-  readonly bytes: Uint8Array;
-  /** Offset of the name of each row; the record is behind it. */
+  /** The whole index, or where it lies in the file: its rows are read there. */
+  readonly index: Uint8Array | IndexStretch;
+  /** Offset of the name of each row in the index, the record is behind it; and the end of the last. */
   readonly places: Uint32Array;
 }
 
