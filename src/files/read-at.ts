@@ -11,12 +11,20 @@ export function readAt(fd: number, offset: number, size: number, what: string): 
 
 /** As {@link readAt}, into bytes that are there: as many as they are. */
 export function readInto(fd: number, bytes: Uint8Array, { offset, what }: { offset: number; what: string }): void {
-  for (let done = 0; done < bytes.length; ) {
+  const done = readUpTo(fd, bytes, offset);
+  if (done < bytes.length)
+    throw formatError('E_FORMAT_TRUNCATED', what, `the file ends ${bytes.length - done} bytes early`, { offset });
+}
+
+/** Fills bytes from `offset` on, as far as the file goes. Returns how many there are. One call may give less than there is, as of a network drive. */
+export function readUpTo(fd: number, bytes: Uint8Array, offset: number): number {
+  let done = 0;
+  while (done < bytes.length) {
     const more = fs.readSync(fd, bytes, done, bytes.length - done, offset + done);
-    if (more === 0)
-      throw formatError('E_FORMAT_TRUNCATED', what, `the file ends ${bytes.length - done} bytes early`, { offset });
+    if (more === 0) break;
     done += more;
   }
+  return done;
 }
 
 const { O_RDONLY, O_NONBLOCK = 0, O_NOFOLLOW = 0 } = fs.constants;

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '../../src/core/errors.ts';
+import { readUpTo } from '../../src/files/read-at.ts';
 import { Ledger } from '../../src/store/ledger/ledger.ts';
 import { covers, type Span } from '../../src/store/spans.ts';
 import { openStore } from '../../src/store/store.ts';
@@ -58,7 +59,7 @@ function readRange(path: string, start: number, end: number): Buffer {
   const fd = fs.openSync(path, 'r');
   try {
     const bytes = Buffer.alloc(end - start);
-    return bytes.subarray(0, fs.readSync(fd, bytes, 0, bytes.length, start));
+    return bytes.subarray(0, readUpTo(fd, bytes, start));
   } finally {
     fs.closeSync(fd);
   }

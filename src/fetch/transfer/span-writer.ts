@@ -85,7 +85,11 @@ export class SpanWriter {
   read(position: number, size: number): Uint8Array {
     const bytes = Buffer.alloc(size);
     const fd = this.#open();
-    const done = resultUnless(isDiskBroken, () => fs.readSync(fd, bytes, 0, size, position)) ?? 0;
+    let done = 0;
+    // In front of what it does not give it gives less than is asked for.
+    for (let more = -1; more !== 0 && done < size; done += more) {
+      more = resultUnless(isDiskBroken, () => fs.readSync(fd, bytes, done, size - done, position + done)) ?? 0;
+    }
     return bytes.subarray(0, done);
   }
 

@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { promisify } from 'node:util';
+import { readUpTo } from '../../files/read-at.ts';
 import { removeTemporary } from '../../files/temporary.ts';
 
 /*
@@ -144,7 +145,7 @@ export class NameIndex {
 
   #readNow(at: number, size: number): Buffer {
     const bytes = Buffer.allocUnsafe(size);
-    return bytes.subarray(0, fs.readSync(this.#file.fd, bytes, 0, size, at));
+    return bytes.subarray(0, readUpTo(this.#file.fd, bytes, at));
   }
 }
 

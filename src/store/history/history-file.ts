@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { md5Hex } from '../../core/hash.ts';
 import { copySparse } from '../../files/copies/copy-file.ts';
 import { inStore, makeFolderDurable, moveDurable, syncFile, syncFolder } from '../../files/durable.ts';
-import { openPlain, sizeOfPlain } from '../../files/read-at.ts';
+import { openPlain, readUpTo, sizeOfPlain } from '../../files/read-at.ts';
 import { releaseTemporary, removeTemporary, temporaryName } from '../../files/temporary.ts';
 import { setAside } from '../clear-way.ts';
 import { type HistoryLine, historyText, openLine, sealLine } from './lines.ts';
@@ -71,7 +71,7 @@ function tornEnd(fd: number, size: number): string | undefined {
   const last = Buffer.alloc(1);
   if (size === 0 || (fs.readSync(fd, last, 0, 1, size - 1) === 1 && last[0] === lineBreak)) return undefined;
   const end = Buffer.alloc(Math.min(size, maxLineBytes));
-  const read = fs.readSync(fd, end, 0, end.length, size - end.length);
+  const read = readUpTo(fd, end, size - end.length);
   return md5Hex(end.subarray(end.lastIndexOf(lineBreak, read - 1) + 1, read));
 }
 

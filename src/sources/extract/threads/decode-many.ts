@@ -1,9 +1,9 @@
-import * as fs from 'node:fs';
 import type { EncodedFile } from '../../../builds/encoded-files.ts';
 import { Inflater } from '../../../codecs/compression/inflater.ts';
 import { digestSize, type Stretch } from '../../../codecs/md5-lanes/index.ts';
 import { compareKeys, isKeyAt, u32At } from '../../../core/bytes.ts';
 import { isPakratError, resultUnless } from '../../../core/errors.ts';
+import { readUpTo } from '../../../files/read-at.ts';
 import { decodeChunk } from '../../../formats/blte/chunk.ts';
 import { firstRow, headerSizeAt, rowMd5Offset, rowSizeAt } from '../../../formats/blte/chunk-rows.ts';
 import { bltePrefixSize } from '../../../formats/blte/header.ts';
@@ -108,7 +108,8 @@ export class ManyDecoder {
 
   #read({ task: { file, offset, encodedSize }, at }: File, open: (file: string) => number): boolean {
     try {
-      return fs.readSync(open(file), this.#room.bytes, at, encodedSize, offset) === encodedSize;
+      const bytes = this.#room.bytes.subarray(at, at + encodedSize);
+      return readUpTo(open(file), bytes, offset) === encodedSize;
     } catch {
       return false;
     }

@@ -14,6 +14,8 @@ interface PromisedFile {
 
 /** Larger files are read piece by piece. */
 const wholeBytes = 1 << 20;
+/** One read may give less than there is, so many bytes a few times. Where a file seems to end elsewhere it ends: to ask again would cost a call for each file. */
+const sectorBytes = 512;
 
 /** Finds the files that are in a folder with the content that they should have. */
 export class SameContent {
@@ -88,7 +90,13 @@ export class SameContent {
     let fd: number | undefined;
     try {
       fd = fs.openSync(this.#pathOf(file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
-      return fs.readSync(fd, this.#room.bytes, at, size, from);
+      let done = 0;
+      let more: number;
+      do {
+        more = fs.readSync(fd, this.#room.bytes, at + done, size - done, from + done);
+        done += more;
+      } while (more > 0 && done < size && (done < file.size - from || done % sectorBytes === 0));
+      return done;
     } catch {
       this.#wasThere = false;
       return -1;
