@@ -1,4 +1,5 @@
 import {
+  brokenHint,
   codeOf,
   type ErrorCode,
   type ErrorData,
@@ -101,7 +102,7 @@ function systemError(error: unknown): PakratError | undefined {
   }
   if (syscall !== undefined && path === undefined && isDiskBroken(error)) {
     const message = `a disk, or a network drive, does not give or take what it should: ${messageOf(error)}`;
-    return new PakratError('E_STORE', message, { cause: error, data: { reason } });
+    return new PakratError('E_STORE', message, { cause: error, data: { reason }, hint: brokenHint });
   }
   // A thread that begins looks where it is, too.
   if (syscall === 'uv_cwd' || (cause as { syscall?: unknown } | undefined)?.syscall === 'uv_cwd')
@@ -113,7 +114,8 @@ function systemError(error: unknown): PakratError | undefined {
   if (reason === 'EEXIST' && syscall === 'mkdir') {
     return new PakratError('E_USAGE', `${named} is a file, a folder is needed`, { cause: error, data });
   }
-  const [code, message, hint] = systemErrors[reason]?.(named) ?? ['E_STORE', messageOf(error)];
+  const hintOfOthers = isDiskBroken(error) ? brokenHint : undefined;
+  const [code, message, hint] = systemErrors[reason]?.(named) ?? ['E_STORE', messageOf(error), hintOfOthers];
   return new PakratError(code, message, { cause: error, data, hint });
 }
 

@@ -181,6 +181,10 @@ export function isDiskBroken(error: unknown): boolean {
   return brokenDisk.includes(codeOf(error));
 }
 
+/** What to do about {@link isDiskBroken}, where nothing of ours can do it. */
+export const brokenHint =
+  'The disk is damaged there, or a network drive fails: the system says more (dmesg), and may mend it (fsck).';
+
 /** True for a system error after which a file can be made, or brought, anew: none lies there, or a broken disk does not give it. */
 export function isFileLost(error: unknown): boolean {
   return isNoFile(error) || isDiskBroken(error);

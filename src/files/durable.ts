@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { dirname } from 'node:path';
-import { codeOf, isDiskBroken, isDiskFull, isPakratError, messageOf, PakratError } from '../core/errors.ts';
+import { brokenHint, codeOf, isDiskBroken, isDiskFull, isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import { waitForAll } from '../core/wait-for-all.ts';
 import { releaseTemporary, removeTemporary, temporaryName } from './temporary.ts';
 
@@ -31,7 +31,9 @@ export function storeError(error: unknown, path: string): unknown {
     return new PakratError('E_STORE', `no permission to write ${path}`, { cause: error, data: { path } });
   }
   if (code?.startsWith('E') && code.length < 12 && !code.includes('_')) {
-    return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { cause: error, data: { path, system: code } });
+    const hint = isDiskBroken(error) ? { hint: brokenHint } : {};
+    const data = { path, system: code };
+    return new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { cause: error, data, ...hint });
   }
   return error;
 }

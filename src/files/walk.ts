@@ -6,7 +6,7 @@
 
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { isNotFound, PakratError, resultUnless } from '../core/errors.ts';
+import { isDiskBroken, isNotFound, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { compareNames } from '../core/names/name-order.ts';
 import { addAll } from '../core/tables/add-all.ts';
 import { folderEntries } from './read-at.ts';
@@ -19,6 +19,8 @@ export type WhyNot = 'unnamed' | 'no file';
 export interface WalkOptions {
   /** Called with the path of what is passed over. */
   onPassed?: ((path: string, why: WhyNot) => void) | undefined;
+  /** Called with the path of a folder below the first whose names a broken disk does not give, or not all of them. Without it the walk ends with its error. */
+  onUnread?: ((path: string, error: unknown) => void) | undefined;
   /**
    * For whoever sorts what he gets: the entries of a folder that has more than are sorted in memory come as the system has them. To sort those of millions takes
    * seconds, in which nothing else is heard.
@@ -32,17 +34,23 @@ export interface WalkOptions {
  */
 export function* walk(
   root: string,
-  { onPassed = () => {}, largeUnsorted = false }: WalkOptions = {},
+  { onPassed = () => {}, onUnread, largeUnsorted = false }: WalkOptions = {},
 ): Generator<{ name: string; isLink: boolean }> {
   const folders = [''];
   for (let prefix = folders.pop(); prefix !== undefined; prefix = folders.pop()) {
     const inner: string[] = [];
-    for (const { own, kind } of entriesByName(join(root, prefix), largeUnsorted)) {
-      const name = prefix + own;
-      if (isUnnamed(join(root, name))) onPassed(join(root, name), 'unnamed');
-      else if (kind === kinds.folder) inner.push(`${name}/`);
-      else if (kind === kinds.other) onPassed(join(root, name), 'no file');
-      else yield { name, isLink: kind === kinds.link };
+    try {
+      for (const { own, kind } of entriesByName(join(root, prefix), largeUnsorted)) {
+        const name = prefix + own;
+        if (isUnnamed(join(root, name))) onPassed(join(root, name), 'unnamed');
+        else if (kind === kinds.folder) inner.push(`${name}/`);
+        else if (kind === kinds.other) onPassed(join(root, name), 'no file');
+        else yield { name, isLink: kind === kinds.link };
+      }
+    } catch (error) {
+      const cause = isPakratError(error) ? error.cause : error;
+      if (onUnread === undefined || prefix === '' || !isDiskBroken(cause)) throw error;
+      onUnread(join(root, prefix), cause);
     }
     addAll(folders, inner.reverse());
   }

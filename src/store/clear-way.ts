@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { basename, join } from 'node:path';
+import { isDiskBroken, resultUnless } from '../core/errors.ts';
 import { inStore, makeFolderDurable } from '../files/durable.ts';
 import type { StoreLayout } from './layout.ts';
 
@@ -27,7 +28,8 @@ function clearBelow(root: string, path: string, temporary: string): void {
   const names = path.split('/');
   for (const depth of names.keys()) {
     const found = join(root, ...names.slice(0, depth + 1));
-    const stat = fs.statSync(found, { throwIfNoEntry: false });
+    // What a broken disk does not even say the kind of cannot be moved, either.
+    const stat = resultUnless(isDiskBroken, () => fs.statSync(found, { throwIfNoEntry: false }));
     if (stat === undefined) return;
     if (depth + 1 < names.length ? stat.isDirectory() : stat.isFile()) continue;
     setAside(found, temporary);

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { isNoFile, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
+import { isFileLost, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { ownFile, type Replacing, renewFile } from '../files/copies/own-file.ts';
 import { inStore, moveFilesDurable, removeDurable, truncateDurable } from '../files/durable.ts';
 import { readOwn } from '../files/read-at.ts';
@@ -225,7 +225,8 @@ export class ObjectFiles {
   }
 }
 
+/** @returns undefined also where a broken disk does not even say what lies there */
 function sizeOfFile(file: string): number | undefined {
-  const stat = resultUnless(isNoFile, () => fs.statSync(file, { throwIfNoEntry: false }));
+  const stat = resultUnless(isFileLost, () => fs.statSync(file, { throwIfNoEntry: false }));
   return stat?.isFile() === true ? stat.size : undefined;
 }

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { sep } from 'node:path';
-import { PakratError, throwIfAborted } from '../../core/errors.ts';
+import { messageOf, PakratError, throwIfAborted } from '../../core/errors.ts';
 import { addAll } from '../../core/tables/add-all.ts';
 import { hasObject } from '../../fetch/small-objects.ts';
 import { demandFolder } from '../../installs/open-folder.ts';
@@ -109,6 +109,8 @@ async function takeAll(run: ImportRun, options: ImportOptions, { found, game, ot
   run.total = files.reduce((sum, { size }) => sum + size, game?.storage.amount().bytes ?? 0);
   report.others = game === undefined ? found.others : 0;
   for (const name of found.links) report.unknown.push({ name, message: 'it is a link, which is not followed' });
+  for (const { name, error } of found.unread)
+    run.damaged.add({ name, code: 'E_INTEGRITY', message: `it cannot be read: ${messageOf(error)}` });
   for (const name of found.nameless)
     report.unknown.push({ name, message: 'nothing tells the CDN path of its objects: --cdn-path' });
   // Configs say what the rest is, and indices what the archives are.

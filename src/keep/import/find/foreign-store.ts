@@ -4,6 +4,7 @@ import { keptObjects } from '../../../builds/resolve/channel-objects.ts';
 import { isKeyHex } from '../../../core/bytes.ts';
 import { isPakratError, PakratError, resultUnless } from '../../../core/errors.ts';
 import { md5Hex } from '../../../core/hash.ts';
+import { readable } from '../../../files/read-at.ts';
 import { walk } from '../../../files/walk.ts';
 import type { StoreLayout } from '../../../store/layout.ts';
 import { Ledger } from '../../../store/ledger/ledger.ts';
@@ -38,9 +39,9 @@ export interface ForeignStore {
 /** Opens the store in a folder, to be read; undefined when it is none. A ledger that cannot be read is told: its objects can be taken without it. */
 export function openForeignStore(root: string, report: ImportReport): ForeignStore | undefined {
   const path = join(root, 'ledger.db');
-  const stat = lstatSync(path, { throwIfNoEntry: false });
-  if (stat === undefined) return undefined;
   try {
+    const stat = readable(path, () => lstatSync(path, { throwIfNoEntry: false }));
+    if (stat === undefined) return undefined;
     if (!stat.isFile() || stat.size > mostLedgerBytes) throw new PakratError('E_FORMAT', 'it is no ledger');
     return foreignStore(root, new Ledger(path, { readOnly: true }));
   } catch (error) {

@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
-import { join, sep } from 'node:path';
+import { join, relative, sep } from 'node:path';
 import { breathe } from '../../../core/breathe.ts';
+import { isDiskBroken } from '../../../core/errors.ts';
 import { walk } from '../../../files/walk.ts';
 import { isSafeCdnPath, type ObjectKind, type ObjectName, usualConfigPath } from '../../../store/layout.ts';
 import { mostTableBytes } from '../take/entry-source.ts';
@@ -31,6 +32,8 @@ export interface FoundFiles {
   nameless: Set<string>;
   /** Links, which are not followed. */
   links: string[];
+  /** What a broken disk does not even say the kind of, or the names in. */
+  unread: { name: string; error: unknown }[];
   /** The number of files that are no objects. */
   others: number;
 }
@@ -62,10 +65,13 @@ export async function findFiles(root: string, options: FindOptions): Promise<Fou
     tables: new Map(),
     nameless: new Set(),
     links: [],
+    unread: [],
     others: 0,
   };
   const paths = [...options.cdnPaths].filter(isSafeCdnPath).sort((a, b) => b.length - a.length);
-  for (const { name, isLink } of walk(root)) {
+  const onUnread = (path: string, error: unknown): void =>
+    void found.unread.push({ name: relative(root, path), error });
+  for (const { name, isLink } of walk(root, { onUnread })) {
     await breathe(options.signal);
     const file = join(root, name);
     if (file.startsWith(options.except + sep)) continue;
@@ -80,7 +86,13 @@ function sortIn(
   { root, name, file }: { root: string; name: string; file: string },
   options: FindOptions & { paths: readonly string[] },
 ): void {
-  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
+  let stat: fs.Stats | undefined;
+  try {
+    stat = fs.lstatSync(file, { throwIfNoEntry: false });
+  } catch (error) {
+    if (!isDiskBroken(error)) throw error;
+    found.unread.push({ name, error });
+  }
   if (stat?.isFile() !== true) return;
   const { size } = stat;
   const inStore = options.isStore ? name.replace(/^partial\//, '') : name;

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { breathe } from '../../../core/breathe.ts';
-import { codeOf, isDamage, isPakratError, resultUnless } from '../../../core/errors.ts';
+import { codeOf, isDamage, isDiskBroken, isPakratError, resultUnless } from '../../../core/errors.ts';
 import { inStore, writeAll } from '../../../files/durable.ts';
 import { readable, readInto } from '../../../files/read-at.ts';
 import { removeTemporary } from '../../../files/temporary.ts';
@@ -63,7 +63,7 @@ function isLikelyWhole(run: ImportRun, { name, file, size }: FoundFile): boolean
   const path = objectPath(name);
   if (ledger.spans(path).length > 0 || !run.isClaimed(path, size)) return false;
   if (resultUnless(isPakratError, () => objectKeys.keyOf(path) === undefined) !== true) return false;
-  const stat = fs.lstatSync(file, { throwIfNoEntry: false });
+  const stat = resultUnless(isDiskBroken, () => fs.lstatSync(file, { throwIfNoEntry: false }));
   return stat?.isFile() === true && (stat.blocks ?? Number.MAX_SAFE_INTEGER) * 512 >= size;
 }
 

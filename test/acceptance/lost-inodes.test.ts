@@ -1,0 +1,146 @@
+import * as fs from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { VerifyResult } from '../../src/verify/verify-result.ts';
+import { startPakrat } from '../support/run-pakrat.ts';
+import { scratchFolder } from '../support/scratch.ts';
+import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
+
+/*
+ * A disk that gives the name of a file, and nothing else of it, not even its size: the block with what the system knows of it is bad. It can be neither
+ * opened, moved nor deleted. Or a folder of which it does not give the names.
+ */
+
+const scratch = scratchFolder();
+const shim = scratch('lost-inode.cjs');
+fs.writeFileSync(
+  shim,
+  `const fs = require('node:fs');
+const isLost = (path) => typeof path === 'string' && path.replace(/\\/$/, '') === process.env.LOST;
+for (const call of ['statSync', 'lstatSync', 'openSync', 'opendirSync', 'renameSync', 'unlinkSync', 'copyFileSync', 'linkSync']) {
+  const real = fs[call];
+  fs[call] = (...args) => {
+    const path = args.slice(0, 2).find(isLost);
+    if (path === undefined) return real(...args);
+    throw Object.assign(new Error('EIO: i/o error, ' + call + " '" + path + "'"), { code: 'EIO', syscall: call, path });
+  };
+}
+const { existsSync } = fs;
+fs.existsSync = (path) => !isLost(path) && existsSync(path);
+`,
+);
+
+let cdn: SyntheticCdn;
+let store: string;
+let www: string;
+/** A path below a CDN folder for each kind of object. */
+const parts = new Map<string, string>();
+
+beforeAll(async () => {
+  const make = ['--files', '30', '--total-bytes', '200K', '--archives', '2', '--loose-meta', '1', '--loose', '0.1'];
+  cdn = await syntheticCdn({ make });
+  store = scratch('store');
+  await withPakrat({ store, patchUrl: cdn.url }, async (pakrat) => {
+    await pakrat.sync('wow', { all: true });
+  });
+  www = join(cdn.root, 'www');
+  const held = fs.readdirSync(join(store, 'tpr/wow'), { recursive: true, encoding: 'utf8' }).toSorted();
+  const index = held.find((name) => name.endsWith('.index') && held.includes(name.replace('.index', '')))!;
+  const isObject = (name: string): boolean => /[0-9a-f]{32}$/.test(name);
+  parts.set('an index', index);
+  parts.set('an archive', index.replace('.index', ''));
+  parts.set(
+    'a loose object',
+    held.find((name) => name.startsWith('data') && isObject(name) && !held.includes(`${name}.index`))!,
+  );
+  parts.set('a config', held.find((name) => name.startsWith('config') && isObject(name))!);
+}, 120_000);
+afterAll(() => cdn?.close());
+
+interface Outcome {
+  status: number | null;
+  said: string;
+  stdout: string;
+}
+
+async function runLost(lost: string, ...args: string[]): Promise<Outcome> {
+  const env = { NODE_OPTIONS: `--require ${shim}`, LOST: lost };
+  const { status, stdout, stderr } = await startPakrat(args, { env }).ended;
+  return { status, said: stdout + stderr, stdout };
+}
+
+/** What lies in a store, but for one object. */
+function heldBut(folder: string, hash: string): string[] {
+  const all = fs.readdirSync(join(folder, 'tpr'), { recursive: true, encoding: 'utf8' });
+  return all.filter((name) => /[0-9a-f]{32}(\.index)?$/.test(name) && !name.includes(hash)).toSorted();
+}
+
+const kinds = ['an index', 'an archive', 'a loose object', 'a config'];
+const unread = 'it cannot be read: EIO';
+
+describe.each(kinds)('%s of which a disk gives the name alone', (kind) => {
+  const part = (): string => parts.get(kind)!;
+  const at = (folder: string): string => join(folder, part());
+
+  test('is damage for verify of a store and of a CDN folder, and all else is checked', async () => {
+    const found = await runLost(at(join(store, 'tpr/wow')), 'verify', '--store', store, '--offline', '--json');
+    expect(found.status).toBe(3);
+    const { bad, checked } = JSON.parse(found.stdout) as VerifyResult;
+    expect(bad.map(({ name }) => name)).toContain(`tpr/wow/${part()}`);
+    expect(found.said).toContain(unread);
+    expect(checked.entries).toBeGreaterThan(10);
+    const folder = join(www, 'tpr/wow');
+    const mirror = await runLost(at(folder), 'verify', `cdn:${folder}`, '--quiet');
+    expect(mirror).toMatchObject({ status: 3, said: expect.stringContaining(basename(part())) });
+  });
+
+  test('costs an import itself alone, of a mirror and of a store', async () => {
+    for (const [i, folder] of [www, store].entries()) {
+      const taken = scratch(`taken-${part().replaceAll('/', '-')}-${i}`);
+      const { status, said } = await runLost(
+        at(join(folder, 'tpr/wow')),
+        'import',
+        folder,
+        '--store',
+        taken,
+        '--quiet',
+      );
+      expect({ status, said }).toMatchObject({
+        status: 3,
+        said: expect.stringContaining(`${basename(part())}: ${unread}`),
+      });
+      const whole = scratch(`whole-${i}`);
+      if (!fs.existsSync(whole)) await startPakrat(['import', folder, '--store', whole, '--quiet']).ended;
+      const hash = basename(part()).replace('.index', '');
+      if (kind !== 'a config') expect(heldBut(taken, hash)).toEqual(heldBut(whole, hash));
+      // The disk gives it again.
+      expect((await startPakrat(['import', folder, '--store', taken, '--quiet']).ended).status).toBe(0);
+      expect(heldBut(taken, 'nothing')).toEqual(heldBut(whole, 'nothing'));
+    }
+  });
+
+  test('ends a sync where it has to be replaced, and says what to do; nothing is lost', async () => {
+    const copy = scratch(`sync-${part().replaceAll('/', '-')}`);
+    fs.cpSync(store, copy, { recursive: true });
+    const sync = ['sync', 'wow', '--store', copy, '--patch-url', cdn.url, '--quiet'];
+    const { status, said } = await runLost(at(join(copy, 'tpr/wow')), ...sync);
+    if (status !== 0)
+      expect({ status, said }).toMatchObject({ status: 1, said: expect.stringMatching(/EIO.*\n.*E_STORE\n.*fsck/) });
+    const run = (...args: string[]) => startPakrat([...args, '--store', copy, '--quiet']).ended;
+    expect((await startPakrat(sync).ended).status).toBe(0);
+    expect(await run('verify', '--offline')).toMatchObject({ status: 0 });
+  });
+});
+
+test('a folder of which a disk does not give the names costs an import what lies in it', async () => {
+  const folder = dirname(parts.get('a loose object')!);
+  const taken = scratch('without-folder');
+  const { status, said } = await runLost(join(www, 'tpr/wow', folder), 'import', www, '--store', taken, '--quiet');
+  expect({ status, said }).toMatchObject({ status: 3, said: expect.stringContaining(`${folder}: ${unread}`) });
+  expect(heldBut(taken, 'nothing').length).toBeGreaterThan(10);
+  expect((await startPakrat(['import', www, '--store', taken, '--quiet']).ended).status).toBe(0);
+  // The folder that was named is another matter.
+  const whole = await runLost(www, 'import', www, '--store', scratch('none'), '--quiet');
+  expect(whole).toMatchObject({ status: 1, said: expect.stringContaining('E_STORE') });
+});
