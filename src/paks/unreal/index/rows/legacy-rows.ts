@@ -29,10 +29,11 @@ export function findLegacyRows(
   const budget = new NameBudget();
   const places = sharedNumbers(count + 1);
   places[0] = start;
+  const memory = new Uint8Array(Math.min(scanBytes, windows.size));
   let row = 0;
   for (let size = scanBytes; row < count; ) {
     const first = row;
-    const window = windows.read(places[row]!, size);
+    const window = windows.read(places[row]!, size, memory);
     const rows = new WindowRows(window, format);
     try {
       for (; row < count; row++) {
@@ -76,22 +77,40 @@ class WindowRows {
     return length;
   }
 
-  nameAt(place: number, decodeName: NameDecoder): string {
+  /** @param end of the row, at which it must end */
+  nameAt(place: number, end: number, decodeName: NameDecoder): string {
     this.#reader.seek(place - this.#start);
-    return readFString(this.#reader, decodeName);
+    const name = readFString(this.#reader, decodeName);
+    this.#demandEnd(this.#reader.pos, end);
+    return name;
   }
 
-  recordAt(place: number): EntryRecord {
-    return this.#decoder.at(endOfFString(this.#bytes, place - this.#start));
+  /** @param end of the row, at which it must end */
+  recordAt(place: number, end: number): EntryRecord {
+    const start = endOfFString(this.#bytes, place - this.#start);
+    this.#demandEnd(start, end);
+    return this.#decoder.at(start);
   }
 
-  hashAt(place: number): number {
-    return hashFString(this.#bytes, place - this.#start, hashStart);
+  #demandEnd(record: number, end: number): void {
+    if (this.#start + this.#decoder.endOf(record) !== end) throw changed();
+  }
+
+  /** @param end of the row, before which the name must end */
+  hashAt(place: number, end: number): number {
+    const start = place - this.#start;
+    if (this.#start + endOfFString(this.#bytes, start) >= end) throw changed();
+    return hashFString(this.#bytes, start, hashStart);
   }
 }
 
-/** Rows that follow one another are read so many bytes at a time: threads are given some hundreds of them, and read no more than they need. */
-const aheadBytes = 16 << 10;
+/** What was found right may be something else by now: nobody keeps others from writing to the file. So each row is looked at again where it is read. */
+function changed(): PakratError {
+  return new PakratError('E_INTEGRITY', `${legacyWhat}: it is not what it was when it was opened`);
+}
+
+/** Rows that follow one another are read so many bytes at a time. */
+const aheadBytes = 64 << 10;
 
 /** The rows of an index of versions 1 to 9: a name and a record each. */
 export class LegacyRows extends StoredRows {
@@ -120,7 +139,7 @@ export class LegacyRows extends StoredRows {
   }
 
   storedNameAt(row: number): string {
-    return this.#rowsWith(row).nameAt(this.#data.places[row]!, this.#decodeName);
+    return this.#rowsWith(row).nameAt(this.#data.places[row]!, this.#data.places[row + 1]!, this.#decodeName);
   }
 
   share(): LegacyData {
@@ -129,12 +148,12 @@ export class LegacyRows extends StoredRows {
   }
 
   protected decodeAt(row: number): EntryRecord {
-    return this.#rowsWith(row).recordAt(this.#data.places[row]!);
+    return this.#rowsWith(row).recordAt(this.#data.places[row]!, this.#data.places[row + 1]!);
   }
 
   protected hashBytesAt(row: number): number {
     if (this.#decodeName.keepsAscii !== true) return noHash;
-    return this.#rowsWith(row).hashAt(this.#data.places[row]!);
+    return this.#rowsWith(row).hashAt(this.#data.places[row]!, this.#data.places[row + 1]!);
   }
 
   #rowsWith(row: number): WindowRows {
@@ -152,20 +171,7 @@ export class LegacyRows extends StoredRows {
     if (row === this.#first - 1) while (first > 0 && hasRoom()) first -= 1;
     const start = places[first]!;
     const rows = new WindowRows(this.#windows.read(start, places[end]! - start), this.#format);
-    if (!isInMemory) this.#checkAgain(rows, first, end);
     [this.#first, this.#end] = [first, end];
     return rows;
-  }
-
-  /** What was found right may be something else by now: nobody keeps others from writing to the file. */
-  #checkAgain(rows: WindowRows, first: number, end: number): void {
-    const { places } = this.#data;
-    for (let row = first; row < end; row++) {
-      rows.skip(places[row]!);
-      if (rows.end !== places[row + 1])
-        throw new PakratError('E_INTEGRITY', `${legacyWhat}: it is not what it was when it was opened`, {
-          data: { row },
-        });
-    }
   }
 }
