@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import { checkRange } from '../core/byte-source.ts';
+import { PakratError } from '../core/errors.ts';
 import { openPlain, readInto, reading } from './read-at.ts';
 import type { FillingSource } from './scratch.ts';
 
@@ -18,6 +19,11 @@ export async function fileSource(path: string): Promise<FillingSource> {
 /** As {@link fileSource}, of a file that is open; it is closed with the source. */
 export function openedSource(path: string, { fd, size }: { fd: number; size: number }): FillingSource {
   let isOpen = true;
+  // The number of a file that was closed may be that of another by now.
+  const fill = (target: Uint8Array, offset: number): void => {
+    if (!isOpen) throw new PakratError('E_USAGE', `${path} is closed`, { data: { path } });
+    reading(path, () => readInto(fd, target, { offset, what: path }));
+  };
   return {
     name: path,
     size,
@@ -26,12 +32,12 @@ export function openedSource(path: string, { fd, size }: { fd: number; size: num
       // A plain array, not a Buffer, whose `slice` would not copy.
       const { buffer, byteOffset } = Buffer.allocUnsafe(length);
       const bytes = new Uint8Array(buffer, byteOffset, length);
-      reading(path, () => readInto(fd, bytes, { offset, what: path }));
+      fill(bytes, offset);
       return bytes;
     },
     readInto(target, offset) {
       checkRange({ name: path, size }, offset, target.length);
-      reading(path, () => readInto(fd, target, { offset, what: path }));
+      fill(target, offset);
     },
     async close() {
       const wasOpen = isOpen;

@@ -1,4 +1,4 @@
-import { openSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
 import { afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { bytesSource } from '../../../../src/core/byte-source.ts';
 import { fileSource } from '../../../../src/files/file-source.ts';
@@ -136,5 +136,14 @@ describe('what is wrong', () => {
     expect(pak.entries[29_000]!.name).toBe(nameOf(29_000));
     truncateSync(scratch('large.pak'), index.offset + 1000);
     expect(() => pak.entries[39_000]!.name).toThrow(expect.objectContaining({ code: 'E_FORMAT_TRUNCATED' }));
+  });
+
+  test('with a PAK that was closed is that it is closed, whatever file has its number now', async () => {
+    const pak = await openFile();
+    const entry = pak.entries[12]!;
+    await pak.close();
+    const other = openSync(scratch('large.pak'), 'r');
+    expect(() => entry.name).toThrow(expect.objectContaining({ code: 'E_USAGE' }));
+    closeSync(other);
   });
 });
