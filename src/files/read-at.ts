@@ -1,5 +1,15 @@
 import * as fs from 'node:fs';
-import { codeOf, formatError, isNoFile, isPakratError, isSystemError, messageOf, PakratError } from '../core/errors.ts';
+import {
+  codeOf,
+  formatError,
+  isDiskBroken,
+  isNoFile,
+  isPakratError,
+  isSystemError,
+  messageOf,
+  PakratError,
+  resultUnless,
+} from '../core/errors.ts';
 import type { ReusedBytes } from '../core/tables/large-bytes.ts';
 
 /** Exactly `size` bytes at `offset` of an open file. Throws E_FORMAT_TRUNCATED when they are not there. */
@@ -49,6 +59,12 @@ export function sizeOfPlain(fd: number): number {
   const stat = fs.fstatSync(fd);
   if (stat.isFile()) return stat.size;
   throw Object.assign(new Error('it is no plain file'), { code: 'EISDIR' });
+}
+
+/** The size of a plain file, or of that to which a link leads; undefined where there is none, or a broken disk does not say. */
+export function sizeOfFile(file: string): number | undefined {
+  const stat = resultUnless(isDiskBroken, () => fs.statSync(file, { throwIfNoEntry: false }));
+  return stat?.isFile() === true ? stat.size : undefined;
 }
 
 /** Lets work read a file at positions, and closes it. Throws as {@link openPlain} and {@link readAt}, and what the work throws. */

@@ -1,14 +1,14 @@
 import { breathe } from '../core/breathe.ts';
 import { isPakratError, PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
-import { readable, readOwn, withReads } from '../files/read-at.ts';
+import { readable, readOwn, sizeOfFile, withReads } from '../files/read-at.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
 import { checkObject } from '../verify/check-object.ts';
 import type { EntryBatch, ProveEntries } from '../verify/entry-columns.ts';
 import type { HashBuffer } from '../verify/hash-buffer.ts';
 import { problemRows, type VerifyResult } from '../verify/verify-result.ts';
-import { hashFiles, sizeOfFile } from './read-file.ts';
+import { hashFiles } from './read-file.ts';
 
 /** A checked part of a folder, and the first thing that is wrong with it. */
 export interface CheckedObject {

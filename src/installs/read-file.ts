@@ -1,8 +1,8 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { checkRange } from '../core/byte-source.ts';
-import { isDiskBroken, isNoFile, PakratError, resultUnless } from '../core/errors.ts';
-import { openPlain, readAt, readable, reading, readOwn } from '../files/read-at.ts';
+import { isNoFile, PakratError, resultUnless } from '../core/errors.ts';
+import { openPlain, readAt, readable, reading, readOwn, sizeOfFile } from '../files/read-at.ts';
 import { namesIn } from '../files/walk.ts';
 import { checkObject } from '../verify/check-object.ts';
 
@@ -39,12 +39,6 @@ export class OpenFiles {
 
 function openIfThere(file: string): { fd: number; size: number } | undefined {
   return readable(file, () => resultUnless(isNoFile, () => openPlain(file)));
-}
-
-/** The size of a plain file, or of that to which a link leads; undefined where there is none, or a broken disk does not say. */
-export function sizeOfFile(file: string): number | undefined {
-  const stat = resultUnless(isDiskBroken, () => fs.statSync(file, { throwIfNoEntry: false }));
-  return stat?.isFile() === true ? stat.size : undefined;
 }
 
 /** The path of an object below a folder of its kind: `aa/bb/hash`. */

@@ -1,9 +1,9 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { isFileLost, isPakratError, PakratError, resultUnless } from '../core/errors.ts';
+import { isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { ownFile, type Replacing, renewFile } from '../files/copies/own-file.ts';
 import { inStore, moveFilesDurable, removeDurable, truncateDurable } from '../files/durable.ts';
-import { readOwn } from '../files/read-at.ts';
+import { readOwn, sizeOfFile } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { clearWay } from './clear-way.ts';
 import { objectHash, type StoreLayout } from './layout.ts';
@@ -223,10 +223,4 @@ export class ObjectFiles {
       return found;
     });
   }
-}
-
-/** @returns undefined also where a broken disk does not even say what lies there */
-function sizeOfFile(file: string): number | undefined {
-  const stat = resultUnless(isFileLost, () => fs.statSync(file, { throwIfNoEntry: false }));
-  return stat?.isFile() === true ? stat.size : undefined;
 }

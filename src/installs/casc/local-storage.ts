@@ -5,7 +5,7 @@ import { ByteReader } from '../../core/reader.ts';
 import { sortRecords } from '../../core/sorting/sort-records.ts';
 import { RecordTable } from '../../core/tables/record-table.ts';
 import { ByteWriter } from '../../core/writer.ts';
-import { readable, readOwn } from '../../files/read-at.ts';
+import { readable, readOwn, sizeOfFile } from '../../files/read-at.ts';
 import { namesIn } from '../../files/walk.ts';
 import { decodeLocalHeader, localHeaderSize } from '../../formats/local/local-header.ts';
 import {
@@ -16,7 +16,7 @@ import {
   type LocalIndex,
   localKeySize,
 } from '../../formats/local/local-index.ts';
-import { OpenFiles, sizeOfFile } from '../read-file.ts';
+import { OpenFiles } from '../read-file.ts';
 
 /** The BLTE object of an entry in a data file; or the reason for which there is none. */
 export type LocalBlte =

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { checkRange } from '../../core/byte-source.ts';
 import { toHex } from '../../core/bytes.ts';
 import { isNotFound, isOurTrouble, isPakratError } from '../../core/errors.ts';
-import { openPlain, readAt, readable, readOwn } from '../../files/read-at.ts';
+import { openPlain, readAt, readable, readOwn, sizeOfFile } from '../../files/read-at.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { HashBuffer } from '../../verify/hash-buffer.ts';
 import {
@@ -17,7 +17,7 @@ import {
   type FolderBatch,
   type FolderEntry,
 } from '../check-folder.ts';
-import { hashFiles, sizeOfFile } from '../read-file.ts';
+import { hashFiles } from '../read-file.ts';
 
 /** Bytes of all objects below a folder in the layout of a CDN. */
 export function cdnBytes(path: string): number {

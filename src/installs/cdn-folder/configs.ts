@@ -1,10 +1,10 @@
 import { isPakratError, resultUnless } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
-import { readable, readOwn } from '../../files/read-at.ts';
+import { readable, readOwn, sizeOfFile } from '../../files/read-at.ts';
 import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { decodeConfig } from '../../formats/configs/config-file.ts';
-import { hashFiles, sizeOfFile } from '../read-file.ts';
+import { hashFiles } from '../read-file.ts';
 
 /** A build of which the config lies in a folder. */
 export interface ListedBuild {

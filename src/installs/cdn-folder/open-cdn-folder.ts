@@ -6,11 +6,12 @@ import { type BuildNames, findCalled } from '../../builds/resolve/build-spec.ts'
 import { isAllZero } from '../../core/bytes.ts';
 import { PakratError } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
+import { sizeOfFile } from '../../files/read-at.ts';
 import type { CdnConfig } from '../../formats/configs/cdn-config.ts';
 import type { ObjectName } from '../../store/layout.ts';
 import type { BuildIdentity } from '../../store/ledger/rows.ts';
 import { type FolderBuild, noArchives, noCdn } from '../folder-build.ts';
-import { hashPath, OpenFiles, readConfig, sizeOfFile } from '../read-file.ts';
+import { hashPath, OpenFiles, readConfig } from '../read-file.ts';
 import { type FolderConfigs, folderConfigs, type ListedBuild } from './configs.ts';
 
 /**
