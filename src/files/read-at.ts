@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import {
   codeOf,
   formatError,
-  isDiskBroken,
+  isFileLost,
   isNoFile,
   isPakratError,
   isSystemError,
@@ -61,9 +61,9 @@ export function sizeOfPlain(fd: number): number {
   throw Object.assign(new Error('it is no plain file'), { code: 'EISDIR' });
 }
 
-/** The size of a plain file, or of that to which a link leads; undefined where there is none, or a broken disk does not say. */
+/** The size of a plain file, or of that to which a link leads; undefined where there is none, not even a folder for it, or a broken disk does not say. */
 export function sizeOfFile(file: string): number | undefined {
-  const stat = resultUnless(isDiskBroken, () => fs.statSync(file, { throwIfNoEntry: false }));
+  const stat = resultUnless(isFileLost, () => fs.statSync(file, { throwIfNoEntry: false }));
   return stat?.isFile() === true ? stat.size : undefined;
 }
 
