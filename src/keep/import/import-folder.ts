@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { sep } from 'node:path';
 import { messageOf, PakratError, throwIfAborted } from '../../core/errors.ts';
 import { addAll } from '../../core/tables/add-all.ts';
+import { forgetLost } from '../../fetch/lost-files.ts';
 import { hasObject } from '../../fetch/small-objects.ts';
 import { demandFolder } from '../../installs/open-folder.ts';
 import { objectPath } from '../../store/layout.ts';
@@ -126,6 +127,8 @@ async function takeAll(run: ImportRun, options: ImportOptions, { found, game, ot
   await takeSmall(run, namedIndices(run, game?.indices ?? [], builds));
   await bringIndices(run, options, { builds, found, all: game !== undefined || found.fragments.length > 0 });
   const here = hereBuilds(run, found, builds);
+  if (!options.dryRun)
+    forgetLost(run.store, new Set([...found.large.map(({ name }) => name), ...here.archives].map(objectPath)));
   const later = await takeLarge(run, found.large, here);
   if (found.fragments.length > 0) addAll(later, await takeFragments(run, found.fragments, here));
   if (game !== undefined) {

@@ -3,6 +3,7 @@ import { hostsOfRow } from '../../cdn/hosts/host-names.ts';
 import { breathe } from '../../core/breathe.ts';
 import { toHex } from '../../core/bytes.ts';
 import { isPakratError, PakratError, resultUnless } from '../../core/errors.ts';
+import { forgetLost } from '../../fetch/lost-files.ts';
 import { childOf, namesIn } from '../../files/walk.ts';
 import { type ArchiveIndex, decodeArchiveIndex } from '../../formats/indices/archive-index.ts';
 import { decodeBuildInfo, type InstalledBuild } from '../../formats/local/build-info.ts';
@@ -175,7 +176,9 @@ function looseWork(
     return undefined;
   }
   const name: ObjectName = { cdnPath, kind: 'data', hash };
-  if (store.ledger.completeSize(objectPath(name)) !== undefined) {
+  const path = objectPath(name);
+  if (!run.settings.dryRun) forgetLost(store, [path]);
+  if (store.ledger.completeSize(path) !== undefined) {
     addAmount(report.held, { objects: 1, bytes: found.size });
     run.pass(found.size);
     return undefined;

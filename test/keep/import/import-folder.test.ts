@@ -131,6 +131,19 @@ describe('a raw CDN folder', () => {
     expect(second.held.bytes).toBe(first.taken.bytes);
   });
 
+  test('again, of which the store has lost a file of each kind by now, and the end of one: they are taken again', async () => {
+    const store = fresh('store');
+    await importInto(store, www());
+    const { archives, configs, loose } = mirror();
+    const held = (path: string): string => join(store, 'tpr/wow', path);
+    for (const path of [archives[0]!, configs[0]!, loose[0]!, `${archives[1]!}.index`]) fs.rmSync(held(path));
+    fs.truncateSync(held(archives[2]!), 100);
+    expect((await importInto(store, www())).taken.entries).toBeGreaterThan(10);
+    expect((await within(store, (pakrat) => pakrat.verify(), true)).bad).toEqual([]);
+    expect((await syncInto(store)).asked).toEqual([]);
+    expect((await syncInto(store, 'wow_old')).asked).toEqual([]);
+  });
+
   test('looked at with --dry-run: the report of an import, and nothing taken', async () => {
     const { root } = mirror();
     const [dry, store] = [fresh('store'), fresh('store')];
@@ -363,6 +376,22 @@ describe('an installed game', () => {
     expect(wrongBytes(store)).toEqual([]);
     expect((await syncInto(store, 'wow', false)).asked.filter((path) => path.includes('/wow/data/'))).toEqual([]);
     expect(hashes(local)).toEqual(before);
+  });
+
+  test('again, of which the store has lost files by now: they are taken again', async () => {
+    const store = fresh('store');
+    const local = join(cdn.root, 'local');
+    await within(store, (pakrat) => pakrat.import(local));
+    const { taken } = await within(store, (pakrat) => pakrat.import(local));
+    expect(taken).toEqual({ objects: 0, entries: 0, bytes: 0 });
+    for (const place of ['tpr', 'partial/tpr']) {
+      const lost = join(store, place, 'wow/data');
+      for (const path of fs.existsSync(lost) ? fs.readdirSync(lost, { recursive: true, encoding: 'utf8' }) : []) {
+        if (/[0-9a-f]{32}$/.test(path)) fs.rmSync(join(lost, path));
+      }
+    }
+    await within(store, (pakrat) => pakrat.import(local));
+    expect((await syncInto(store, 'wow', false)).asked.filter((path) => path.includes('/wow/data/'))).toEqual([]);
   });
 
   test('of which a part was never downloaded, and a byte is wrong: a sync fetches just that', async () => {
