@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import {
   codeOf,
   formatError,
+  isDiskBroken,
   isFileLost,
   isNoFile,
   isPakratError,
@@ -65,6 +66,16 @@ export function sizeOfPlain(fd: number): number {
 export function sizeOfFile(file: string): number | undefined {
   const stat = resultUnless(isFileLost, () => fs.statSync(file, { throwIfNoEntry: false }));
   return stat?.isFile() === true ? stat.size : undefined;
+}
+
+/** True where a broken disk gives the name of a file alone: it can be neither opened, moved nor replaced, and looks as if it were not there. */
+export function isNameAlone(file: string): boolean {
+  try {
+    fs.lstatSync(file, { throwIfNoEntry: false });
+    return false;
+  } catch (error) {
+    return isDiskBroken(error);
+  }
 }
 
 /** Lets work read a file at positions, and closes it. Throws as {@link openPlain} and {@link readAt}, and what the work throws. */

@@ -9,7 +9,7 @@ import {
   PakratError,
 } from '../core/errors.ts';
 import { formatBytes, plural } from '../core/quantities.ts';
-import { readOwn, withReads } from '../files/read-at.ts';
+import { readOwn, sizeOfFile, withReads } from '../files/read-at.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
 import { mergeSpans, type Span, spanBytes, touches } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
@@ -25,6 +25,7 @@ import {
   type ArchiveEntry,
   checkHeldEntries,
   type DamagedEntry,
+  type EntryCheck,
   indexedEntries,
   noFile,
   uncheckedArchive,
@@ -239,7 +240,7 @@ function faultOf(path: string, error: unknown): Pick<VerifyProblem, 'code' | 'me
 }
 
 async function* checkArchives(
-  { store, objects, signal }: StoreCheck,
+  { store, objects, keepsUnread, signal }: StoreCheck,
   buffer: () => HashBuffer,
 ): AsyncGenerator<Finding> {
   for (const object of objects) {
@@ -256,7 +257,8 @@ async function* checkArchives(
     yield* checkClaims(object.path, { claimed, spans, entries });
     try {
       yield* checkLength(store, object);
-      yield* checkArchive(store, object, { spans, entries, buffer: buffer(), signal });
+      const isGone = keepsUnread ? isNoFile : isFileLost;
+      yield* checkArchive(store, object, { spans, entries, isGone, buffer: buffer(), signal });
     } catch (error) {
       if (!isSystemError(error)) throw error;
       if (isClaimed(store, object)) yield { problem: unreadable(object.path, error), unread: true };
@@ -271,9 +273,9 @@ function isClaimed({ ledger }: Store, { path }: KnownObject): boolean {
 
 /** A web server would serve what stands behind the end of a whole archive. To withdraw nothing of it moves it out, and to move it in cuts that off. */
 function* checkLength(store: Store, { path, size, complete }: KnownObject): Generator<Finding> {
-  const found = complete ? fs.statSync(store.file(path), { throwIfNoEntry: false }) : undefined;
+  const found = complete ? sizeOfFile(store.file(path)) : undefined;
   // One of which something was given back meanwhile is not whole, and its file may be shorter.
-  if (found?.isFile() && found.size !== size && store.ledger.completeSize(path) === size)
+  if (found !== undefined && found !== size && store.ledger.completeSize(path) === size)
     yield claimFinding(path, wrongSize(size).message, [nothing]);
 }
 
@@ -294,15 +296,9 @@ function* checkClaims(
 async function* checkArchive(
   store: Store,
   object: KnownObject,
-  check: {
-    spans: readonly Span[];
-    entries: Iterable<ArchiveEntry>;
-    buffer: HashBuffer;
-    signal?: AbortSignal | undefined;
-  },
+  { entries, ...rest }: Omit<EntryCheck, 'decrypt'> & { entries: Iterable<ArchiveEntry> },
 ): AsyncGenerator<Finding> {
   const { path } = object;
-  const { entries, ...rest } = check;
   const checked = checkHeldEntries(() => store.file(path), entries, { ...rest, decrypt: decrypter(store, path) });
   for await (const { damages, ...batch } of checked)
     yield { ...batch, damaged: damages.length === 0 ? undefined : { object, entries: damages } };

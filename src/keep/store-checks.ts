@@ -75,11 +75,14 @@ function covered(entries: Iterable<ArchiveEntry>): Span[] {
   return runs;
 }
 
-interface EntryCheck {
+/** What is known of an object whose entries are checked. */
+export interface EntryCheck {
   /** The spans that the ledger holds of it, merged and in order. */
   spans: readonly Span[];
   /** For bytes of an object that may be encrypted as a whole, and their offset in it. */
   decrypt: (bytes: Uint8Array, offset: number) => Uint8Array;
+  /** Errors of the system after which nothing of the object is there. Default: none lies there. Others end the check. */
+  isGone?: (error: unknown) => boolean;
   buffer?: HashBuffer;
   signal?: AbortSignal | undefined;
 }
@@ -98,11 +101,11 @@ export interface CheckedEntries {
 export async function* checkHeldEntries(
   find: () => string,
   entries: Iterable<ArchiveEntry>,
-  { spans, decrypt, buffer, signal }: EntryCheck,
+  { spans, decrypt, isGone = isNoFile, buffer, signal }: EntryCheck,
 ): AsyncGenerator<CheckedEntries> {
-  const fd = openIfThere(find);
-  if (fd === undefined) {
-    yield* goneEntries(heldEntries(entries, spans));
+  const fd = openUnlessGone(find, isGone);
+  if (typeof fd === 'string') {
+    yield* goneEntries(heldEntries(entries, spans), fd);
     return;
   }
   const ahead = new ReadAhead(fd, spans.at(-1)?.end ?? 0);
@@ -119,8 +122,8 @@ export async function* checkHeldEntries(
 const goneAtOnce = { tasks: 1024, bytes: Number.POSITIVE_INFINITY };
 
 /** What is to be said of entries whose file is not there. */
-function* goneEntries(entries: Iterable<HeldEntry>): Generator<CheckedEntries> {
-  const problem = { code: 'E_INTEGRITY', message: 'its file is gone' };
+function* goneEntries(entries: Iterable<HeldEntry>, message: string): Generator<CheckedEntries> {
+  const problem = { code: 'E_INTEGRITY', message };
   for (const batch of batchesInOrder(entries, goneAtOnce))
     yield sumOf(batch.map((entry) => ({ entry, right: 0, problem })));
 }
@@ -159,11 +162,16 @@ function* heldEntries(entries: Iterable<ArchiveEntry>, spans: readonly Span[]): 
   }
 }
 
-/** Opens a file, which may move meanwhile; undefined when it is not there, or is none. @throws errors of the system as they come */
-function openIfThere(find: () => string): number | undefined {
+/** Opens a file, which may move meanwhile; what is to be said where that fails as `isGone` tells. @throws other errors of the system as they come */
+function openUnlessGone(find: () => string, isGone: (error: unknown) => boolean): number | string {
   const file = find();
-  const opened = resultUnless(isNoFile, () => openPlain(file));
-  return opened === undefined && find() !== file ? openIfThere(find) : opened?.fd;
+  try {
+    return openPlain(file).fd;
+  } catch (error) {
+    if (!isGone(error)) throw error;
+    if (find() !== file) return openUnlessGone(find, isGone);
+    return isNoFile(error) ? 'its file is gone' : unreadable(file, error).message;
+  }
 }
 
 /** The problem of an object that is not there. */

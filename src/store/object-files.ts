@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { isPakratError, PakratError, resultUnless } from '../core/errors.ts';
 import { ownFile, type Replacing, renewFile } from '../files/copies/own-file.ts';
 import { inStore, moveFilesDurable, removeDurable, truncateDurable } from '../files/durable.ts';
-import { readOwn, sizeOfFile } from '../files/read-at.ts';
+import { isNameAlone, readOwn, sizeOfFile } from '../files/read-at.ts';
 import { decodeArchiveIndex } from '../formats/indices/archive-index.ts';
 import { clearWay } from './clear-way.ts';
 import { objectHash, type StoreLayout } from './layout.ts';
 import type { Ledger } from './ledger/ledger.ts';
+import { displaced } from './ledger/schema.ts';
 import type { ObjectKeys } from './object-keys.ts';
 import { findFile, moveIfThere, type PartialFile } from './partial-file.ts';
 
@@ -24,6 +25,7 @@ import { findFile, moveIfThere, type PartialFile } from './partial-file.ts';
  */
 
 const indexSuffix = '.index';
+const everything = { start: 0, end: Number.MAX_SAFE_INTEGER };
 
 /** Where the objects of a store lie, and their way from one place to the other. */
 export class ObjectFiles {
@@ -56,6 +58,22 @@ export class ObjectFiles {
   }
 
   /**
+   * The place for an object that is whole: its own, or that for its parts where a broken disk gives of a file there the name alone, which can be
+   * neither moved nor replaced. Once the file system was mended the object gets its own, as after a kill.
+   */
+  newPlace(path: string): string {
+    const own = this.inPlace(path);
+    if (!isNameAlone(own)) return own;
+    this.#ledger.setSetting(displaced, '1');
+    return this.partial(path).file;
+  }
+
+  /** True for an object that is whole and does not lie in its place: a kill came between, or {@link newPlace} had no other. */
+  isDisplaced(path: string): boolean {
+    return this.#ledger.completeSize(path) !== undefined && fs.existsSync(this.partial(path).file);
+  }
+
+  /**
    * Bytes of the file of an object; undefined where it has none.
    * @param place where it lies most likely, which is looked at first: thousands are asked for at once
    */
@@ -76,8 +94,12 @@ export class ObjectFiles {
    */
   prepare(path: string): void {
     clearWay(this.#layout, path);
-    const { file, elsewhere = [] } = this.partial(path);
-    for (const place of [file, ...elsewhere]) ownFile(place, this.#replacing(path));
+    const parts = [this.partial(path).file, this.#old(path)];
+    const places = isNameAlone(this.inPlace(path)) ? parts : [...parts, this.inPlace(path)];
+    for (const place of places) ownFile(place, this.#replacing(path));
+    // What is held of it would be looked for in the new file.
+    if (places === parts && !parts.some(fs.existsSync))
+      this.withdraw([path], () => this.#ledger.removeSpans(path, [everything]));
   }
 
   /**
@@ -105,7 +127,7 @@ export class ObjectFiles {
     this.#ledger.transaction(() => {
       const files = objects.map(({ path, size }) => {
         const file = this.#wholeFile(path, size);
-        if (file !== undefined) return { from: file, to: this.inPlace(path) };
+        if (file !== undefined) return { from: file, to: this.newPlace(path) };
         throw new PakratError('E_STORE', `the file of ${path} is not whole`, { data: { path } });
       });
       moveFilesDurable(files.filter(({ from, to }) => from !== to));
@@ -121,17 +143,20 @@ export class ObjectFiles {
   place(objects: readonly { path: string; size: number; from: string }[]): void {
     this.#ledger.transaction(() => {
       for (const { path } of objects) clearWay(this.#layout, path);
-      moveFilesDurable(objects.map(({ path, from }) => ({ from, to: this.inPlace(path) })));
-      for (const { path, size } of objects) {
-        this.dropParts(path);
+      const placed = objects.map((object) => ({ ...object, to: this.newPlace(object.path) }));
+      moveFilesDurable(placed);
+      for (const { path, size, to } of placed) {
+        this.dropParts(path, to);
         this.#ledger.addComplete(path, size);
       }
     });
   }
 
-  /** Removes what there is of an object outside of its place, where it lies whole. @throws E_STORE… */
-  dropParts(path: string): void {
-    for (const part of [this.partial(path).file, this.#old(path)]) inStore(part, () => removeDurable(part));
+  /** Removes what there is of an object outside of the place where it lies whole, which {@link newPlace} gave. @throws E_STORE… */
+  dropParts(path: string, whole: string): void {
+    for (const part of [this.partial(path).file, this.#old(path)]) {
+      if (part !== whole) inStore(part, () => removeDurable(part));
+    }
   }
 
   /**
@@ -150,7 +175,7 @@ export class ObjectFiles {
   }
 
   #isSettled(path: string): boolean {
-    return this.#ledger.completeSize(path) !== undefined && !fs.existsSync(this.partial(path).file);
+    return this.#ledger.completeSize(path) !== undefined && !this.isDisplaced(path);
   }
 
   /** Sorts in an object of a store of 0.1.0 that the ledger does not call whole. @throws E_STORE… */

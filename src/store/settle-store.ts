@@ -1,6 +1,7 @@
 import { breathe } from '../core/breathe.ts';
 import { codeOf, resultUnless } from '../core/errors.ts';
-import { oldLayout } from './ledger/schema.ts';
+import { walk } from '../files/walk.ts';
+import { displaced, oldLayout } from './ledger/schema.ts';
 import type { Store } from './store.ts';
 
 /**
@@ -24,10 +25,17 @@ export async function moveOldFiles(store: Store, signal?: AbortSignal): Promise<
   }
 }
 
-/** Moves objects that are whole to their places where a kill came between. @throws E_STORE…, E_ABORTED */
-export async function settleStore({ ledger, files }: Store, signal?: AbortSignal): Promise<void> {
+/** Moves objects that are whole to their places where a kill came between, or a broken disk kept these until now. @throws E_STORE…, E_ABORTED */
+export async function settleStore({ ledger, files, layout }: Store, signal?: AbortSignal): Promise<void> {
   for (const path of ledger.incomplete({ fromStart: true })) {
     await breathe(signal);
     files.settle(path);
   }
+  if (ledger.setting(displaced) === undefined) return;
+  const paths = Array.from(walk(layout.partial, { onUnread() {} }), ({ name }) => name).filter(
+    files.isDisplaced,
+    files,
+  );
+  for (const path of paths) files.settle(path);
+  if (!paths.some(files.isDisplaced, files)) ledger.removeSetting(displaced);
 }

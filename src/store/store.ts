@@ -85,13 +85,13 @@ export function openStore(root: string, options: { create: boolean }): Store {
     },
     async addObjects(objects) {
       for (const { name } of objects) clearWay(layout, objectPath(name));
-      const written = objects.map(({ name, bytes }) => ({ path: files.inPlace(objectPath(name)), bytes }));
+      const written = objects.map(({ name, bytes }) => ({ path: files.newPlace(objectPath(name)), bytes }));
       await writeFilesDurable(written, layout.temporary);
       ledger.transaction(() => {
         for (const { name, bytes } of objects) ledger.addComplete(objectPath(name), bytes.length);
       });
       // What a broken disk did not give of them waited there.
-      for (const { name } of objects) files.dropParts(objectPath(name));
+      for (const [i, { name }] of objects.entries()) files.dropParts(objectPath(name), written[i]!.path);
       // They say whether their archives are whole.
       for (const { name } of objects) if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
     },

@@ -120,17 +120,36 @@ describe.each(kinds)('%s of which a disk gives the name alone', (kind) => {
     }
   });
 
-  test('ends a sync where it has to be replaced, and says what to do; nothing is lost', async () => {
-    const copy = scratch(`sync-${part().replaceAll('/', '-')}`);
-    fs.cpSync(store, copy, { recursive: true });
-    const sync = ['sync', 'wow', '--store', copy, '--patch-url', cdn.url, '--quiet'];
-    const { status, said } = await runLost(at(join(copy, 'tpr/wow')), ...sync);
-    if (status !== 0)
-      expect({ status, said }).toMatchObject({ status: 1, said: expect.stringMatching(/EIO.*\n.*E_STORE\n.*fsck/) });
-    const run = (...args: string[]) => startPakrat([...args, '--store', copy, '--quiet']).ended;
-    expect((await startPakrat(sync).ended).status).toBe(0);
-    expect(await run('verify', '--offline')).toMatchObject({ status: 0 });
-  });
+  test.each([
+    ['sync', (copy: string) => ['sync', 'wow', '--all', '--store', copy]],
+    ['verify --repair', (copy: string) => ['verify', '--repair', '--store', copy]],
+    ['import', (copy: string) => ['import', www, '--store', copy]],
+  ] as const)(
+    'is fetched or taken anew by %s, beside the file, and gets its place once that is gone',
+    async (how, argsOf) => {
+      const copy = scratch(`${how}-${part().replaceAll('/', '-')}`);
+      fs.cpSync(store, copy, { recursive: true });
+      const lost = at(join(copy, 'tpr/wow'));
+      const again = join(copy, 'partial/tpr/wow', part());
+      const run = (...args: string[]) => runLost(lost, ...args, '--store', copy, '--quiet');
+      const online = how === 'import' ? [] : ['--patch-url', cdn.url];
+      const { status, said } = await runLost(lost, ...argsOf(copy), ...online, '--quiet');
+      expect({ status, said }).toMatchObject({ status: 0 });
+      expect(fs.existsSync(again) && fs.readFileSync(again).equals(fs.readFileSync(at(join(store, 'tpr/wow'))))).toBe(
+        true,
+      );
+      expect(await run('verify', '--offline')).toMatchObject({ status: 0 });
+      const files = scratch(`files-${how}-${part().replaceAll('/', '-')}`);
+      expect(await run('extract', 'wow', '--offline', '--to', files)).toMatchObject({ status: 7 });
+      // What fsck does with a file of which nothing is known.
+      fs.rmSync(lost);
+      expect(
+        await startPakrat(['verify', '--repair', '--store', copy, '--patch-url', cdn.url, '--quiet']).ended,
+      ).toMatchObject({ status: 0 });
+      expect(fs.existsSync(lost)).toBe(true);
+      expect(fs.existsSync(again)).toBe(false);
+    },
+  );
 });
 
 test('a folder of which a disk does not give the names costs an import what lies in it', async () => {

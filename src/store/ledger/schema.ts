@@ -12,7 +12,7 @@ import type { Sqlite } from './sqlite.ts';
  *   objects   every object of the CDN that the store holds whole (complete = 1) or in part
  *   spans     verified byte intervals of objects held in part, merged; none for a complete object
  *   keys      TACT keys that the user imported
- *   settings  what the store remembers about itself (which service answered last; whether files lie as schema 1 had them)
+ *   settings  what the store remembers about itself (which service answered last; whether files lie as schema 1 had them, or beside their places)
  *   sums      checksums of the rows that nothing on disk proves (row-sums.ts)
  *
  *   selections  everything that was ever wanted of a build, as JSON
@@ -50,6 +50,9 @@ CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID
 
 /** The setting that is there while files may lie as they did in schema 1. */
 export const oldLayout = 'oldLayout';
+
+/** The setting that is there while whole objects lie in `partial/`, because a broken disk lets nothing take their names. */
+export const displaced = 'displaced';
 
 /**
  * Objects held in part lie in `partial/`. The tables are the same; files move one by one afterwards, under the lock of the store, and the setting
