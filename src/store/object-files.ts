@@ -16,7 +16,7 @@ import { findFile, moveIfThere, type PartialFile } from './partial-file.ts';
  * The places of an object:
  *
  *   <path>               whole, byte for byte as on the CDN: what any web server may serve
- *   partial/<path>       not whole: the only place where bytes are written
+ *   partial/<path>       not whole: the only place where bytes are written; whole where a broken disk lets nothing take its place
  *   tmp/<hash>.partial   a loose object that is not whole, in a store of 0.1.0, whose archives lie in the first place, whole or not
  *
  * Files move inside a transaction of the ledger, so that one process moves at a time. In: when the spans of the whole are committed; then the
@@ -70,7 +70,11 @@ export class ObjectFiles {
 
   /** True for an object that is whole and does not lie in its place: a kill came between, or {@link newPlace} had no other. */
   isDisplaced(path: string): boolean {
-    return this.#ledger.completeSize(path) !== undefined && fs.existsSync(this.partial(path).file);
+    return this.#ledger.completeSize(path) !== undefined && this.#hasPart(path);
+  }
+
+  #hasPart(path: string): boolean {
+    return fs.existsSync(this.partial(path).file);
   }
 
   /**
@@ -95,10 +99,10 @@ export class ObjectFiles {
   prepare(path: string): void {
     clearWay(this.#layout, path);
     const parts = [this.partial(path).file, this.#old(path)];
-    const places = isNameAlone(this.inPlace(path)) ? parts : [...parts, this.inPlace(path)];
-    for (const place of places) ownFile(place, this.#replacing(path));
-    // What is held of it would be looked for in the new file.
-    if (places === parts && !parts.some(fs.existsSync))
+    for (const part of parts) ownFile(part, this.#replacing(path));
+    if (!isNameAlone(this.inPlace(path))) ownFile(this.inPlace(path), this.#replacing(path));
+    // A new file will be made, and what is called held would be looked for there.
+    else if (!parts.some((part) => fs.existsSync(part)))
       this.withdraw([path], () => this.#ledger.removeSpans(path, [everything]));
   }
 
@@ -175,7 +179,7 @@ export class ObjectFiles {
   }
 
   #isSettled(path: string): boolean {
-    return this.#ledger.completeSize(path) !== undefined && !this.isDisplaced(path);
+    return this.#ledger.completeSize(path) !== undefined && !this.#hasPart(path);
   }
 
   /** Sorts in an object of a store of 0.1.0 that the ledger does not call whole. @throws E_STORE… */

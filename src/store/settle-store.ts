@@ -32,10 +32,11 @@ export async function settleStore({ ledger, files, layout }: Store, signal?: Abo
     files.settle(path);
   }
   if (ledger.setting(displaced) === undefined) return;
-  const paths = Array.from(walk(layout.partial, { onUnread() {} }), ({ name }) => name).filter(
-    files.isDisplaced,
-    files,
-  );
-  for (const path of paths) files.settle(path);
-  if (!paths.some(files.isDisplaced, files)) ledger.removeSetting(displaced);
+  const isDisplaced = (path: string): boolean => files.isDisplaced(path);
+  const paths = Array.from(walk(layout.partial, { onUnread() {} }), ({ name }) => name).filter(isDisplaced);
+  for (const path of paths) {
+    await breathe(signal);
+    files.settle(path);
+  }
+  if (!paths.some(isDisplaced)) ledger.removeSetting(displaced);
 }

@@ -138,6 +138,7 @@ describe.each(kinds)('%s of which a disk gives the name alone', (kind) => {
       expect(fs.existsSync(again) && fs.readFileSync(again).equals(fs.readFileSync(at(join(store, 'tpr/wow'))))).toBe(
         true,
       );
+      expect(await run('gc')).toMatchObject({ status: 0 });
       expect(await run('verify', '--offline')).toMatchObject({ status: 0 });
       const files = scratch(`files-${how}-${part().replaceAll('/', '-')}`);
       expect(await run('extract', 'wow', '--offline', '--to', files)).toMatchObject({ status: 7 });
@@ -150,6 +151,20 @@ describe.each(kinds)('%s of which a disk gives the name alone', (kind) => {
       expect(fs.existsSync(again)).toBe(false);
     },
   );
+});
+
+test('a part of an archive of which a disk gives the name alone ends a sync, which says what to do; nothing is lost', async () => {
+  const copy = scratch('lost-part');
+  fs.cpSync(store, copy, { recursive: true });
+  const archive = parts.get('an archive')!;
+  const part = join(copy, 'partial/tpr/wow', archive);
+  fs.mkdirSync(dirname(part), { recursive: true });
+  fs.renameSync(join(copy, 'tpr/wow', archive), part);
+  const sync = ['sync', 'wow', '--all', '--store', copy, '--patch-url', cdn.url, '--quiet'];
+  const { status, said } = await runLost(part, ...sync);
+  expect({ status, said }).toMatchObject({ status: 1, said: expect.stringMatching(/EIO.*\n.*E_STORE\n.*fsck/) });
+  expect((await startPakrat(sync).ended).status).toBe(0);
+  expect(await startPakrat(['verify', '--store', copy, '--offline', '--quiet']).ended).toMatchObject({ status: 0 });
 });
 
 test('a folder of which a disk does not give the names costs an import what lies in it', async () => {

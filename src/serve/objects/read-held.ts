@@ -1,5 +1,5 @@
 import * as fs from 'node:fs';
-import { isDiskBroken, isNoFile, resultUnless } from '../../core/errors.ts';
+import { isFileLost, isNoFile, resultUnless } from '../../core/errors.ts';
 import { openPlain } from '../../files/read-at.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -37,8 +37,8 @@ export async function readHeld(
 
 /** Most objects that are asked for are whole, and lie in their places. A file there of which a broken disk gives the name alone is not the object. */
 function openObject({ files, file }: Store, path: string): number | undefined {
-  const open = (name: string): number | undefined => resultUnless(isNoFile, () => openPlain(name).fd);
-  return resultUnless(isDiskBroken, () => open(files.inPlace(path))) ?? open(file(path));
+  const open = (name: string): number => openPlain(name).fd;
+  return resultUnless(isFileLost, () => open(files.inPlace(path))) ?? resultUnless(isNoFile, () => open(file(path)));
 }
 
 /**
