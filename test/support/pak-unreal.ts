@@ -105,13 +105,14 @@ export function unrealPak(rows: readonly UnrealRow[], shape: UnrealShape): Uint8
     return [entry];
   });
   const encoded: Buffer[] = [];
+  let encodedSize = 0;
   const plain: Buffer[] = [];
   const locations = new Map<string, number>(rows.map(({ name }) => [name, -0x80000000]));
   for (const entry of stored) {
     if (entry.row.isPlain) locations.set(entry.row.name, -plain.push(record(entry, entry.offset, shape)));
     else {
-      locations.set(entry.row.name, Buffer.concat(encoded).length);
-      encoded.push(encodedEntry(entry, shape));
+      locations.set(entry.row.name, encodedSize);
+      encodedSize += encoded[encoded.push(encodedEntry(entry, shape)) - 1]!.length;
     }
   }
   const plainIvs = shape.isCtr ? stored.filter(({ row }) => row.isPlain).map(({ iv }) => iv) : [];
@@ -366,10 +367,10 @@ export function frozenPak(rows: readonly FrozenRow[], mountPoint: string): Uint8
   return new Uint8Array(Buffer.concat([...parts, index, end]));
 }
 
-/** A PAK of version 1 to 7, with every number of a row as it is given. */
+/** A PAK of version 1 to 7, with every number of a row as it is given. @param shape.key encrypts the index; from version 4 on */
 export function legacyPak(
   rows: readonly LegacyRow[],
-  { version, mountPoint = '../../../' }: { version: number; mountPoint?: string },
+  { version, mountPoint = '../../../', key }: { version: number; mountPoint?: string; key?: Uint8Array },
 ): Uint8Array {
   const parts: Buffer[] = [];
   const index: Buffer[] = [fstring(mountPoint), i32(rows.length)];
@@ -383,10 +384,11 @@ export function legacyPak(
     parts.push(header, data);
     at += header.length + data.length;
   }
-  const bytes = Buffer.concat(index);
-  const lead = version >= 7 ? Buffer.alloc(17) : version >= 4 ? Buffer.alloc(1) : Buffer.alloc(0);
-  const end = [lead, i32(0x5a6f12e1), i32(version), i64(at), i64(bytes.length), sha1(bytes)];
-  return new Uint8Array(Buffer.concat([...parts, bytes, ...end]));
+  const bytes = key === undefined ? Buffer.concat(index) : pad16(Buffer.concat(index));
+  const flag = Buffer.of(key === undefined ? 0 : 1);
+  const lead = [...(version >= 7 ? [Buffer.alloc(16)] : []), ...(version >= 4 ? [flag] : [])];
+  const end = [...lead, i32(0x5a6f12e1), i32(version), i64(at), i64(bytes.length), sha1(bytes)];
+  return new Uint8Array(Buffer.concat([...parts, key === undefined ? bytes : ecb(bytes, key), ...end]));
 }
 
 export interface LegacyRow {

@@ -60,7 +60,7 @@ async function readIndex({ source, footer, format, options }: Omit<UnrealParts, 
   }
   if (footer.version < pathHashVersion) {
     const { decodeLegacyIndex } = await import('./index/legacy-index.ts');
-    const index = decodeLegacyIndex(await opener.readOrLeave(range), source, { format, decodeName });
+    const index = decodeLegacyIndex(await opener.readOrLeave(range, 0), source, { format, decodeName });
     return { ...opened(), ...index };
   }
   const { decodePrimaryIndex, decodePathHashPart, decodeDirectoryPart } = await import('./index/primary-index.ts');
@@ -68,8 +68,9 @@ async function readIndex({ source, footer, format, options }: Omit<UnrealParts, 
   const parts = { index, format, decodeName };
   const { directory, pathHashes, seed } = index;
   if (directory !== undefined) {
-    const readRest = async () => void (pathHashes && (await opener.read(pathHashes, 1)));
-    return { ...opened(), seed, readRest, ...decodeDirectoryPart(await opener.read(directory, 2), parts) };
+    const readRest = async () => void (pathHashes && (await opener.readOrLeave(pathHashes, 1)));
+    const rows = decodeDirectoryPart(await opener.readOrLeave(directory, 2), source, parts);
+    return { ...opened(), seed, readRest, ...rows };
   }
   if (pathHashes === undefined) throw formatError('E_FORMAT', 'Unreal PAK index', 'neither names nor path hashes');
   return { ...opened(), seed, ...decodePathHashPart(await opener.read(pathHashes, 1), parts) };

@@ -80,17 +80,13 @@ function decodeNested(reader: ByteReader, format: DirectoryFormat, onFile: OnFil
   }
 }
 
-/** Reads the name of a directory in the nested form, without the root in front. Throws E_FORMAT…. */
-export function readDirectoryName(reader: ByteReader, { decodeName }: DirectoryFormat): string {
-  return withoutRoot(readFString(reader, decodeName));
-}
-
 /** Reads the name of a file in the nested form. Throws E_FORMAT…. */
 export function readFileName(reader: ByteReader, { version, decodeName }: DirectoryFormat): string {
   return version >= utf8NamesVersion ? readOpenString(reader, decodeName) : readFString(reader, decodeName);
 }
 
-function withoutRoot(directory: string): string {
+/** The name of a directory as names of files go on from it: the root is empty. */
+export function withoutRoot(directory: string): string {
   return directory.startsWith('/') ? directory.slice(1) : directory;
 }
 

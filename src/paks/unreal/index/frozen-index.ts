@@ -17,7 +17,7 @@
 import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import { type EntryRecord, emptyRecord, type RecordFormat, readSize, recordSize } from '../entries/entry-record.ts';
-import { type DecodedIndex, NameBudget, RowList } from './index-rows.ts';
+import { type DecodedIndex, maxKeptChars, NameBudget, RowList } from './index-rows.ts';
 
 const what = 'frozen index of an Unreal PAK';
 const entrySize = 80;
@@ -31,7 +31,7 @@ export function decodeFrozenIndex(bytes: Uint8Array, format: RecordFormat): Deco
   const mountPoint = readString(reader, 0);
   const entries = readArray(reader, 16, entrySize);
   const list = new RowList();
-  const budget = new NameBudget();
+  const budget = new NameBudget(maxKeptChars);
   for (const directory of readMap(reader, 32, directoryElementSize)) {
     const folder = readString(reader, directory).replace(/^\//, '');
     budget.spend(folder.length);

@@ -51,18 +51,25 @@ export interface IndexForm {
 
 /** More rows, or more characters in all names together, are taken for damage: no game comes near it. */
 const maxRows = 1 << 22;
-const maxNameChars = 128 << 20;
+const maxNameChars = 1 << 29;
+/** The same of names that are kept in memory. */
+export const maxKeptChars = 128 << 20;
 
 /** Counts names as they are met, so that a hostile index does not fill the memory. */
 export class NameBudget {
+  readonly #mostChars: number;
   #names = 0;
   #chars = 0;
+
+  constructor(mostChars = maxNameChars) {
+    this.#mostChars = mostChars;
+  }
 
   /** Counts a name by its characters. Throws E_FORMAT_RANGE when they become too many: a long one costs only itself. */
   spend(length: number): void {
     this.#names += 1;
     this.#chars += length;
-    if (this.#chars > maxNameChars || this.#names > maxRows) {
+    if (this.#chars > this.#mostChars || this.#names > maxRows) {
       throw formatError('E_FORMAT_RANGE', 'Unreal PAK index', `name ${this.#names} makes it larger than any index`);
     }
   }
@@ -71,7 +78,7 @@ export class NameBudget {
 /** Rows that are decoded one after the other: of forms that no game was seen to have. */
 export class RowList implements IndexRows {
   readonly #rows: IndexRow[] = [];
-  readonly #budget = new NameBudget();
+  readonly #budget = new NameBudget(maxKeptChars);
 
   /** Throws E_FORMAT_RANGE when names become too many. */
   add(name: string, record: EntryRecord): void {

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { checkRange } from '../../../core/byte-source.ts';
 import { equalBytes, isAllZero, toHex } from '../../../core/bytes.ts';
-import { formatError, PakratError } from '../../../core/errors.ts';
+import { PakratError } from '../../../core/errors.ts';
 import { sha1 } from '../../../core/hash.ts';
 import { pieceSize } from '../../../files/pieces.ts';
 import type { FillingSource } from '../../../files/scratch.ts';
@@ -9,15 +9,29 @@ import type { PakProblem } from '../../pak.ts';
 import type { Footer } from '../footer.ts';
 import { decryptUnit, looksLikeIndex, missingKey } from '../keys.ts';
 import type { PartRange } from './primary-index.ts';
-import { type IndexStretch, sharedBytes } from './rows/shared-rows.ts';
+import { type IndexCipher, type IndexStretch, sharedBytes } from './rows/shared-rows.ts';
+import { demandSize, maxWholeBytes, windowsOf } from './rows/windows.ts';
 
-/** Larger indices are taken for damage: those of the largest games have a fifth of it. */
-const maxIndexBytes = 256 << 20;
 /** Larger ones stay in the file where their rows can be read there. */
 const maxKeptBytes = 4 << 20;
+/** Larger ones are taken for damage: places in them are numbers of 32 bits. */
+const maxLeftBytes = 0xffff_ffff;
+/** So much of a part tells whether a key can be its own. */
+const startBytes = 64;
 
 /** Names of the parts of an index, in the order of their IVs. */
 const indexParts = ['index', 'path-hash index', 'directory index'] as const;
+
+interface OpenedPart {
+  range: PartRange;
+  part: 0 | 1 | 2;
+  what: string;
+}
+
+interface HashedPart<T> {
+  opened: T;
+  hash: () => Uint8Array;
+}
 
 interface IndexAccess {
   source: FillingSource;
@@ -45,53 +59,64 @@ export class IndexOpener {
    * @throws E_KEY_MISSING when no key fits, E_INTEGRITY when its hash does not match, E_FORMAT_RANGE, E_FORMAT_TRUNCATED
    */
   async read(range: PartRange, part: 0 | 1 | 2): Promise<Uint8Array> {
-    const { source, footer } = this.#access;
-    const what = this.#nameOf(range, part);
-    const stored = await readShared(source, range);
-    const bytes = footer.encryptedIndex ? this.#decrypt(stored, { range, part, what }) : stored;
-    if (!isHash(bytes, range.hash)) this.#differs(range, sha1(bytes), what);
-    return bytes;
+    const what = this.#nameOf(part);
+    demandSize(range.size, what, maxWholeBytes);
+    const stored = await readShared(this.#access.source, range);
+    return this.#open({ range, part, what }, (cipher) => {
+      const bytes = cipher === undefined ? stored : decryptUnit(stored, cipher.key, cipher);
+      return { opened: bytes, hash: () => sha1(bytes) };
+    });
   }
 
   /**
-   * As {@link read} of the first part, but a large one that is not encrypted stays in a file.
+   * As {@link read}, but a large part stays in a file.
    * @returns its bytes, or where they lie
    */
-  async readOrLeave(range: PartRange): Promise<Uint8Array | IndexStretch> {
-    const { source, footer } = this.#access;
-    const { offset, size, hash } = range;
-    if (footer.encryptedIndex || size <= maxKeptBytes || source.readInto === undefined) return this.read(range, 0);
-    const what = this.#nameOf(range, 0);
+  async readOrLeave(range: PartRange, part: 0 | 1 | 2): Promise<Uint8Array | IndexStretch> {
+    const { source } = this.#access;
+    const { offset, size } = range;
+    if (size <= maxKeptBytes || source.readInto === undefined) return this.read(range, part);
+    const what = this.#nameOf(part);
+    demandSize(size, what, maxLeftBytes);
     checkRange(source, offset, size);
-    const found = isAllZero(hash) ? hash : hashOfStretch(source, { offset, size });
-    if (!equalBytes(found, hash)) this.#differs(range, found, what);
-    return { offset, size };
+    return this.#open({ range, part, what }, (cipher) => {
+      const stretch = { offset, size, cipher };
+      return { opened: stretch, hash: () => hashOfStretch(stretch, source) };
+    });
   }
 
-  /** Names a part in errors. Throws E_FORMAT_RANGE where it is larger than any. */
-  #nameOf({ size }: PartRange, part: 0 | 1 | 2): string {
-    const what = `${this.#access.source.name}: the ${indexParts[part]}`;
-    if (size > maxIndexBytes) throw formatError('E_FORMAT_RANGE', what, `has ${size} bytes`);
-    return what;
+  /** Names a part in errors. */
+  #nameOf(part: 0 | 1 | 2): string {
+    return `${this.#access.source.name}: the ${indexParts[part]}`;
   }
 
-  #decrypt(stored: Uint8Array, { range, part, what }: { range: PartRange; part: 0 | 1 | 2; what: string }): Uint8Array {
-    const { footer, keys } = this.#access;
-    const unit = { encryption: footer.encryption, iv: footer.ivs[part] };
-    if (this.key !== undefined) return decryptUnit(stored, this.key, { unit });
-    let damaged: { key: Uint8Array; bytes: Uint8Array } | undefined;
-    for (const key of keys) {
-      if (!looksLikeIndex(decryptUnit(stored.subarray(0, 64), key, { unit }))) continue;
-      const bytes = decryptUnit(stored, key, { unit });
-      if (isHash(bytes, range.hash)) {
-        this.key = key;
-        return bytes;
+  /** Opens a part with the key that fits, where it needs one, and checks its hash. */
+  async #open<T>({ range, part, what }: OpenedPart, openWith: (cipher?: IndexCipher) => HashedPart<T>): Promise<T> {
+    const isHashed = !isAllZero(range.hash);
+    let damaged: { cipher: IndexCipher | undefined; found: Uint8Array; opened: T } | undefined;
+    for (const cipher of await this.#ciphers(range, part)) {
+      const { opened, hash } = openWith(cipher);
+      const found = isHashed ? hash() : range.hash;
+      if (equalBytes(found, range.hash)) {
+        this.key = cipher?.key;
+        return opened;
       }
-      damaged ??= { key, bytes };
+      damaged ??= { cipher, found, opened };
     }
-    if (damaged === undefined) throw missingKey(what, footer, { given: keys.length });
-    this.key = damaged.key;
-    return damaged.bytes;
+    if (damaged === undefined) throw missingKey(what, this.#access.footer, { given: this.#access.keys.length });
+    this.key = damaged.cipher?.key;
+    this.#differs(range, damaged.found, what);
+    return damaged.opened;
+  }
+
+  /** All that a part may be decrypted with; undefined alone where it is not encrypted. */
+  async #ciphers({ offset, size }: PartRange, part: 0 | 1 | 2): Promise<(IndexCipher | undefined)[]> {
+    const { source, footer, keys } = this.#access;
+    if (!footer.encryptedIndex) return [undefined];
+    const unit = { encryption: footer.encryption, iv: footer.ivs[part] };
+    if (this.key !== undefined) return [{ unit, key: this.key }];
+    const start = await source.read(offset, Math.min(startBytes, size));
+    return keys.map((key) => ({ unit, key })).filter(({ key }) => looksLikeIndex(decryptUnit(start, key, { unit })));
   }
 
   #differs({ hash }: PartRange, found: Uint8Array, what: string): void {
@@ -114,18 +139,10 @@ async function readShared(source: FillingSource, { offset, size }: PartRange): P
 }
 
 /** SHA-1 of bytes that are not to be in memory together. */
-function hashOfStretch(source: FillingSource, { offset, size }: IndexStretch): Buffer {
+function hashOfStretch(stretch: IndexStretch, source: FillingSource): Buffer {
   const hash = createHash('sha1');
-  const piece = new Uint8Array(pieceSize);
-  for (let at = 0; at < size; at += pieceSize) {
-    const part = piece.subarray(0, size - at);
-    source.readInto?.(part, offset + at);
-    hash.update(part);
-  }
+  const windows = windowsOf(stretch, source);
+  const memory = new Uint8Array(pieceSize);
+  for (let at = 0; at < windows.size; at += pieceSize) hash.update(windows.read(at, pieceSize, memory).bytes);
   return hash.digest();
-}
-
-/** True when the hash is that of the bytes, or was left empty. */
-function isHash(bytes: Uint8Array, hash: Uint8Array): boolean {
-  return isAllZero(hash) || equalBytes(sha1(bytes), hash);
 }

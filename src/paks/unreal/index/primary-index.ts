@@ -14,16 +14,19 @@
  * padding included. (Checked on real files of versions 11 and 12; plain entries and IVs by description.)
  */
 import { ByteReader } from '../../../core/reader.ts';
+import type { FillingSource } from '../../../files/scratch.ts';
 import type { NameDecoder } from '../../names.ts';
 import { minRecordSize, readSize } from '../entries/entry-record.ts';
 import { decodeDirectoryIndex, isFlatDirectory } from './directory-index.ts';
 import type { EncodedFormat } from './encoded-entry.ts';
 import { readFString } from './fstring.ts';
-import { type DecodedIndex, type IndexRow, type IndexRows, NameBudget, RowList } from './index-rows.ts';
+import { type DecodedIndex, type IndexRow, maxKeptChars, NameBudget, RowList } from './index-rows.ts';
 import { pathHash, takePathHashRows } from './path-hash.ts';
-import { DirectoryRows, directoryWhat, findDirectoryRows } from './rows/directory-rows.ts';
+import { DirectoryRows, directoryWhat, findDirectoryRows, scanDirectories } from './rows/directory-rows.ts';
 import { findHashRows, HashRows } from './rows/hash-rows.ts';
 import { findPlainRecords, LocatedRecords } from './rows/located-records.ts';
+import type { IndexStretch } from './rows/shared-rows.ts';
+import { type IndexWindows, readWhole, windowsOf } from './rows/windows.ts';
 
 /** A part of the index that lies elsewhere in the file. */
 export interface PartRange {
@@ -66,18 +69,27 @@ interface PartOptions {
   decodeName: NameDecoder;
 }
 
-/** Decodes the full directory index. Throws E_FORMAT…. */
-export function decodeDirectoryPart(bytes: Uint8Array, { index, format, decodeName }: PartOptions): DecodedIndex {
+/**
+ * Decodes the full directory index; the rows of a nested one stay bytes until they are asked for.
+ * @param directory its bytes, or where they lie in the source
+ * @throws E_FORMAT…, and as the source does
+ */
+export function decodeDirectoryPart(
+  directory: Uint8Array | IndexStretch,
+  source: FillingSource,
+  { index, format, decodeName }: PartOptions,
+): DecodedIndex {
   const { mountPoint, records } = index;
   const names = { version: format.version, decodeName };
-  const reader = new ByteReader(bytes, directoryWhat);
-  const isFlat = isFlatDirectory(reader, names);
-  const rows: IndexRows = isFlat
-    ? flatRows(reader, names, records)
-    : new DirectoryRows(findDirectoryRows(reader, names, records), records, names);
-  const parts = index.pathHashes === undefined ? 'directory' : undefined;
-  const directories = (): string[] => directoryNames(new ByteReader(bytes, directoryWhat), names);
-  return { mountPoint, rows, form: { parts, directories, rowAt: () => ({}) } };
+  const windows = windowsOf(directory, source);
+  const form = { parts: index.pathHashes === undefined ? 'directory' : undefined, rowAt: () => ({}) } as const;
+  if (isFlatDirectory(new ByteReader(windows.read(0, 4).bytes, directoryWhat), names)) {
+    return { mountPoint, rows: flatRows(windows, names, records), form: { ...form, directories: () => [] } };
+  }
+  const found = findDirectoryRows(windows, names, records);
+  const data = { form: 'directory', index: directory, records: records.data, ...found } as const;
+  const rows = new DirectoryRows(data, source, { records, format: names });
+  return { mountPoint, rows, form: { ...form, directories: () => directoryNames(windows, names) } };
 }
 
 interface NameFormat {
@@ -85,17 +97,17 @@ interface NameFormat {
   decodeName: NameDecoder;
 }
 
-function flatRows(reader: ByteReader, names: NameFormat, records: LocatedRecords): RowList {
+function flatRows(windows: IndexWindows, names: NameFormat, records: LocatedRecords): RowList {
   const list = new RowList();
+  const reader = new ByteReader(readWhole(windows, directoryWhat), directoryWhat);
   decodeDirectoryIndex(reader, names, (name, location) => list.add(name, records.at(location)));
   return list;
 }
 
-/** The directories of a directory index that was read before. */
-function directoryNames(reader: ByteReader, names: NameFormat): string[] {
+/** The directories of a nested directory index, as stored. */
+function directoryNames(windows: IndexWindows, names: NameFormat): string[] {
   const directories: string[] = [];
-  const onDirectory = (name: string): void => void directories.push(name);
-  decodeDirectoryIndex(reader, { ...names, onDirectory }, () => {});
+  scanDirectories(windows, names, { onDirectory: (name) => void directories.push(name), onFile() {} });
   return directories;
 }
 
@@ -109,7 +121,7 @@ export function decodePathHashPart(bytes: Uint8Array, { index, format, decodeNam
   const reader = new ByteReader(bytes, 'path-hash index of an Unreal PAK');
   const table = takePathHashRows(reader);
   const names = new Map<number, string>();
-  const budget = new NameBudget();
+  const budget = new NameBudget(maxKeptChars);
   const directories: string[] = [];
   const onDirectory = (name: string): void => void directories.push(name);
   if (reader.remaining >= 4) {

@@ -78,8 +78,8 @@ describe('the index of an open PAK opens it again', () => {
     const { directory } = shareDirectory(await open(unrealPak(rows, shape({})))) as {
       directory: { rows: Record<string, unknown> };
     };
-    const { bytes, filePlaces } = directory.rows as { bytes: Uint8Array; filePlaces: Uint32Array };
-    expect([bytes.buffer, filePlaces.buffer].map((buffer) => buffer instanceof SharedArrayBuffer)).toEqual([
+    const { index, filePlaces } = directory.rows as { index: Uint8Array; filePlaces: Uint32Array };
+    expect([index.buffer, filePlaces.buffer].map((buffer) => buffer instanceof SharedArrayBuffer)).toEqual([
       true,
       true,
     ]);

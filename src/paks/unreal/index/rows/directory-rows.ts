@@ -1,50 +1,87 @@
 import { viewOf } from '../../../../core/bytes.ts';
+import { formatError } from '../../../../core/errors.ts';
 import { ByteReader } from '../../../../core/reader.ts';
-import type { NameDecoder } from '../../../names.ts';
+import type { FillingSource } from '../../../../files/scratch.ts';
 import type { EntryRecord } from '../../entries/entry-record.ts';
-import { type DirectoryFormat, readDirectoryName, readFileName, utf8NamesVersion } from '../directory-index.ts';
-import { endOfFString, hashFString } from '../fstring.ts';
+import { type DirectoryFormat, readFileName, utf8NamesVersion, withoutRoot } from '../directory-index.ts';
+import { endOfFString, hashFString, readFString } from '../fstring.ts';
 import { NameBudget } from '../index-rows.ts';
 import type { LocatedRecords } from './located-records.ts';
 import { hashAscii, hashStart, noHash } from './name-hash.ts';
-import { type DirectoryData, GrowingNumbers, inSharedBytes } from './shared-rows.ts';
+import { type DirectoryData, GrowingNumbers, sharedIndex } from './shared-rows.ts';
 import { StoredRows } from './stored-rows.ts';
+import { changedIndex, type IndexWindows, RowWindows, scanIndex, windowsOf } from './windows.ts';
 
 /** Names the bytes of a directory index in errors. */
 export const directoryWhat = 'directory index of an Unreal PAK';
 
+/** The least that a file or a directory takes: a length, and a location or a number of files. */
+const minItemSize = 8;
+
+/** Is told what a directory index has, in its order: a directory, then its files. */
+interface DirectoryVisitor {
+  /** @param place of its name, which is as stored */
+  onDirectory(name: string, place: number, files: number): void;
+  /** @param place of its name, which has so many characters */
+  onFile(place: number, nameLength: number, location: number): void;
+}
+
 /**
- * Finds the rows of a directory index in its nested form (directory-index.ts), and looks at all that can be wrong with them.
- * @param reader stands where it starts
- * @throws E_FORMAT… for damage
+ * Goes through a directory index in its nested form (directory-index.ts).
+ * @returns where the last file ends
+ * @throws E_FORMAT… for damage, and as the source does
  */
-export function findDirectoryRows(reader: ByteReader, format: DirectoryFormat, records: LocatedRecords): DirectoryData {
+export function scanDirectories(windows: IndexWindows, format: DirectoryFormat, visitor: DirectoryVisitor): number {
+  const countIn = (reader: ByteReader): number => {
+    const count = reader.u32le();
+    const left = windows.size - reader.offset;
+    if (count * minItemSize <= left) return count;
+    throw formatError('E_FORMAT_TRUNCATED', directoryWhat, `${count} items do not fit into ${left} bytes`, {
+      offset: reader.offset,
+    });
+  };
+  let directories = countIn(new ByteReader(windows.read(0, 4).bytes, directoryWhat));
+  let files = 0;
+  return scanIndex(windows, { at: 4, what: directoryWhat }, (reader) => () => {
+    const place = reader.offset;
+    if (files > 0) {
+      const nameLength = skipFileName(reader, format);
+      visitor.onFile(place, nameLength, reader.i32le());
+      files -= 1;
+    } else if (directories > 0) {
+      const name = readFString(reader, format.decodeName);
+      files = countIn(reader);
+      visitor.onDirectory(name, place, files);
+      directories -= 1;
+    } else return false;
+    return true;
+  });
+}
+
+/** The rows of a directory index in its nested form, with all that can be wrong with them looked at. Throws as {@link scanDirectories}. */
+export function findDirectoryRows(
+  windows: IndexWindows,
+  format: DirectoryFormat,
+  records: LocatedRecords,
+): Pick<DirectoryData, 'filePlaces' | 'directoryPlaces' | 'firstRows'> {
   const budget = new NameBudget();
   const [filePlaces, directoryPlaces, firstRows] = [new GrowingNumbers(), new GrowingNumbers(), new GrowingNumbers()];
-  const directories = reader.count(reader.u32le(), 8);
-  for (let i = 0; i < directories; i++) {
-    const place = reader.pos;
-    const { length } = readDirectoryName(reader, format);
-    const files = reader.count(reader.u32le(), 8);
-    if (files > 0) {
+  let directoryLength = 0;
+  const end = scanDirectories(windows, format, {
+    onDirectory(name, place, files) {
+      directoryLength = withoutRoot(name).length;
+      if (files === 0) return;
       directoryPlaces.add(place);
       firstRows.add(filePlaces.count);
-    }
-    for (let k = 0; k < files; k++) {
-      filePlaces.add(reader.pos);
-      const nameLength = skipFileName(reader, format);
-      records.check(reader.i32le());
-      budget.spend(length + nameLength);
-    }
-  }
-  return {
-    form: 'directory',
-    bytes: reader.bytes,
-    filePlaces: filePlaces.done(),
-    directoryPlaces: directoryPlaces.done(),
-    firstRows: firstRows.done(),
-    records: records.data,
-  };
+    },
+    onFile(place, nameLength, location) {
+      records.check(location);
+      budget.spend(directoryLength + nameLength);
+      filePlaces.add(place);
+    },
+  });
+  filePlaces.add(end);
+  return { filePlaces: filePlaces.done(), directoryPlaces: directoryPlaces.done(), firstRows: firstRows.done() };
 }
 
 /** Moves behind the name of a file. Returns its length in characters. Throws as reading it does. */
@@ -78,53 +115,80 @@ function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
 interface KnownDirectory {
   firstRow: number;
   endRow: number;
-  place: number;
+  /** The bytes in which it lies, and where in them. */
+  bytes: Uint8Array;
+  at: number;
   /** Of its name, as a name goes on from it. */
   hash: number;
   /** Decoded when a name in it is asked for. */
   name: string | undefined;
 }
 
+const noDirectory: KnownDirectory = {
+  firstRow: 0,
+  endRow: 0,
+  bytes: new Uint8Array(0),
+  at: 0,
+  hash: noHash,
+  name: undefined,
+};
+
 /** The rows of a directory index in its nested form. */
 export class DirectoryRows extends StoredRows {
   readonly count: number;
   readonly #data: DirectoryData;
   readonly #records: LocatedRecords;
-  readonly #reader: ByteReader;
-  readonly #view: DataView;
+  readonly #windows: IndexWindows;
+  readonly #rows: RowWindows;
   readonly #format: DirectoryFormat;
-  #directory: KnownDirectory = { firstRow: 0, endRow: 0, place: 0, hash: noHash, name: undefined };
+  #directory = noDirectory;
 
-  constructor(data: DirectoryData, records: LocatedRecords, format: { version: number; decodeName: NameDecoder }) {
+  /** @param source in which the index lies, where it is not in memory */
+  constructor(
+    data: DirectoryData,
+    source: FillingSource,
+    { records, format }: { records: LocatedRecords; format: DirectoryFormat },
+  ) {
     super();
-    const { bytes, filePlaces } = data;
-    this.count = filePlaces.length;
+    this.count = data.filePlaces.length - 1;
     this.#data = data;
     this.#records = records;
-    this.#reader = new ByteReader(bytes, directoryWhat);
-    this.#view = viewOf(bytes);
+    this.#windows = windowsOf(data.index, source);
+    this.#rows = new RowWindows(this.#windows, data.filePlaces, directoryWhat);
     this.#format = format;
   }
 
   storedNameAt(row: number): string {
     const directory = this.#directoryOf(row);
     directory.name ??= this.#nameOf(directory);
-    this.#reader.seek(this.#data.filePlaces[row]!);
-    return directory.name + readFileName(this.#reader, this.#format);
+    const reader = this.#rows.at(row);
+    this.#demandName(row, reader);
+    return directory.name + readFileName(reader, this.#format);
   }
 
   share(): DirectoryData {
-    return { ...this.#data, bytes: inSharedBytes(this.#data.bytes), records: this.#records.share() };
+    return { ...this.#data, index: sharedIndex(this.#data.index), records: this.#records.share() };
   }
 
   protected decodeAt(row: number): EntryRecord {
-    const place = endOfFString(this.#data.bytes, this.#data.filePlaces[row]!);
-    return this.#records.at(this.#view.getInt32(place, true));
+    const reader = this.#rows.at(row);
+    reader.seek(this.#demandName(row, reader));
+    return this.#records.at(reader.i32le());
   }
 
   protected hashBytesAt(row: number): number {
     const { hash } = this.#directoryOf(row);
-    return hash === noHash ? noHash : hashFString(this.#data.bytes, this.#data.filePlaces[row]!, hash);
+    if (hash === noHash) return noHash;
+    const reader = this.#rows.at(row);
+    this.#demandName(row, reader);
+    return hashFString(reader.bytes, reader.pos, hash);
+  }
+
+  /** The end of the name of a row, at which the reader stands. Throws E_INTEGRITY where it lies not before the next one. */
+  #demandName(row: number, { bytes, pos }: ByteReader): number {
+    const end = endOfFString(bytes, pos);
+    if (end + 4 > this.#rows.endOf(row)) throw changedIndex(directoryWhat);
+    return end;
   }
 
   #directoryOf(row: number): KnownDirectory {
@@ -134,28 +198,30 @@ export class DirectoryRows extends StoredRows {
   }
 
   #findDirectory(row: number): KnownDirectory {
-    const { firstRows, directoryPlaces } = this.#data;
+    const { firstRows, directoryPlaces, filePlaces } = this.#data;
     let [low, high] = [0, firstRows.length - 1];
     while (low < high) {
       const middle = (low + high + 1) >>> 1;
       if (firstRows[middle]! <= row) low = middle;
       else high = middle - 1;
     }
-    const place = directoryPlaces[low]!;
+    const firstRow = firstRows[low]!;
+    const [place, end] = [directoryPlaces[low]!, filePlaces[firstRow]!];
+    const { bytes, start } = this.#windows.read(place, end - place);
+    const at = place - start;
+    if (endOfFString(bytes, at) + 4 !== end - start) throw changedIndex(directoryWhat);
     const endRow = firstRows[low + 1] ?? this.count;
-    return { firstRow: firstRows[low]!, endRow, place, hash: this.#hashOf(place), name: undefined };
+    return { firstRow, endRow, bytes, at, hash: this.#hashOf(bytes, at), name: undefined };
   }
 
-  #nameOf({ place }: KnownDirectory): string {
-    this.#reader.seek(place);
-    return readDirectoryName(this.#reader, this.#format);
+  #nameOf({ bytes, at }: KnownDirectory): string {
+    return withoutRoot(readFString(new ByteReader(bytes, directoryWhat, at), this.#format.decodeName));
   }
 
-  #hashOf(place: number): number {
-    const { bytes } = this.#data;
-    const length = this.#view.getInt32(place, true);
+  #hashOf(bytes: Uint8Array, at: number): number {
+    const length = viewOf(bytes).getInt32(at, true);
     if (length < 0 || this.#format.decodeName.keepsAscii !== true) return noHash;
-    const start = place + 4;
+    const start = at + 4;
     const hasRoot = length > 0 && bytes[start] === 0x2f;
     return hashAscii(bytes, hasRoot ? start + 1 : start, start + Math.max(length - 1, 0), hashStart);
   }

@@ -17,5 +17,5 @@ export function rowsOf(
   if (data.form === 'legacy') return new LegacyRows(data, source, { format, decodeName });
   const records = new LocatedRecords(data.records, format);
   if (data.form === 'hashes') return new HashRows(data, records);
-  return new DirectoryRows(data, records, { version: format.version, decodeName });
+  return new DirectoryRows(data, source, { records, format: { version: format.version, decodeName } });
 }

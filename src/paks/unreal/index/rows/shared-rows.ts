@@ -1,7 +1,17 @@
-/** Where the bytes of an index lie in the file. */
+import type { CipherUnit } from '../../keys.ts';
+
+/** Where the bytes of an index, or of a part of it, lie in the file. */
 export interface IndexStretch {
   readonly offset: number;
   readonly size: number;
+  /** How they are decrypted; absent where they are not encrypted. */
+  readonly cipher?: IndexCipher | undefined;
+}
+
+/** What decrypts a part of an index. */
+export interface IndexCipher {
+  readonly unit: CipherUnit;
+  readonly key: Uint8Array;
 }
 
 /** Rows of an index of versions 1 to 9 (legacy-rows.ts). */
@@ -26,8 +36,9 @@ export interface LocatedData {
 /** Rows of a directory index in its nested form (directory-rows.ts). */
 export interface DirectoryData {
   readonly form: 'directory';
-  readonly bytes: Uint8Array;
-  /** Offset of the name of each row's file; its location is behind it. */
+  /** The whole index, or where it lies in the file: its rows are read there. */
+  readonly index: Uint8Array | IndexStretch;
+  /** Offset of the name of each row's file, its location is behind it; and the end of the last. */
   readonly filePlaces: Uint32Array;
   /** Offset of the name of each directory that has files, and number of its first row. */
   readonly directoryPlaces: Uint32Array;
@@ -88,6 +99,11 @@ export function inSharedBytes(bytes: Uint8Array): Uint8Array {
   const shared = sharedBytes(bytes.length);
   shared.set(bytes);
   return shared;
+}
+
+/** An index for threads: its bytes in memory that they can share, or where it lies. */
+export function sharedIndex(index: Uint8Array | IndexStretch): Uint8Array | IndexStretch {
+  return index instanceof Uint8Array ? inSharedBytes(index) : index;
 }
 
 function inSharedNumbers(numbers: Uint32Array): Uint32Array {
