@@ -59,7 +59,8 @@ export class PathHashTable {
   readonly count: number;
   readonly #view: DataView;
   #asked = 0;
-  #rows: ReadonlyMap<bigint, number> | undefined;
+  /** Numbers of the rows by hash, those of one hash in their order. */
+  #sorted: Uint32Array | undefined;
 
   /** @param bytes of the rows, as {@link takePathHashRows} gives them */
   constructor(bytes: Uint8Array) {
@@ -86,9 +87,26 @@ export class PathHashTable {
 
   /** The last row that has a hash, or undefined. */
   find(hash: bigint): number | undefined {
-    if (this.#rows === undefined && ++this.#asked <= fewHashes) return this.#last(hash);
-    this.#rows ??= new Map(Array.from({ length: this.count }, (_, row) => [this.hashAt(row), row]));
-    return this.#rows.get(hash);
+    if (this.#sorted === undefined && ++this.#asked <= fewHashes) return this.#last(hash);
+    this.#sorted ??= Uint32Array.from({ length: this.count }, (_, row) => row).sort((a, b) => this.#compare(a, b));
+    let [low, high] = [0, this.count];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (this.hashAt(this.#sorted[middle]!) <= hash) low = middle + 1;
+      else high = middle;
+    }
+    const row = this.#sorted[low - 1];
+    return row !== undefined && this.hashAt(row) === hash ? row : undefined;
+  }
+
+  #compare(a: number, b: number): number {
+    const [first, second] = [a * rowSize, b * rowSize];
+    const view = this.#view;
+    return (
+      view.getUint32(first + 4, true) - view.getUint32(second + 4, true) ||
+      view.getUint32(first, true) - view.getUint32(second, true) ||
+      a - b
+    );
   }
 
   #last(hash: bigint): number | undefined {

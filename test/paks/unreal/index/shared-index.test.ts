@@ -123,6 +123,23 @@ describe('every name is found, the first and the tenth time, whatever its case',
   });
 });
 
+test('a path of which the index has the hash alone is found, the first and the twentieth time, and of two rows of one hash the last', async () => {
+  const files = Array.from({ length: 300 }, (_, i) => ({
+    name: `Content/File${i}.uasset`,
+    content: Buffer.from(`${i}`),
+  }));
+  const again = { name: 'content/FILE7.uasset', content: Buffer.from('again') };
+  const pak = await open(unrealPak([...files, again], { version: 11, hasDirectory: false }));
+  const textOf = async (name: string): Promise<string> =>
+    Buffer.from(await gather(pak.read(pak.find(name)!))).toString();
+  for (let time = 0; time < 20; time++) {
+    expect(await textOf('Content/File7.uasset')).toBe('again');
+    expect(await textOf('CONTENT/file299.uasset')).toBe('299');
+    expect(await textOf(`Content/File${time}.uasset`)).toBe(time === 7 ? 'again' : `${time}`);
+    expect(pak.find(`Content/File${300 + time}.uasset`)).toBeUndefined();
+  }
+});
+
 test('a plain entry has its own IV', async () => {
   const plain = rows.map((row) => ({ ...row, isPlain: true }));
   const bytes = unrealPak(plain, { version: 15, isCtr: true, key, encryptData: true });
