@@ -6,6 +6,8 @@ import { hashText } from './name-hash.ts';
 const fewNames = 3;
 /** More steps than these to free places of a table, for each row, are no accident: names were chosen so that their hashes are the same. */
 const mostSteps = 16;
+/** The part of a table that is filled at most. */
+const mostFilled = 3 / 4;
 /** So few are quick whatever their names are. */
 const fewRows = 1024;
 /** The golden ratio in 32 bits: a product with it spreads what hashes differ in over its upper bits. */
@@ -81,7 +83,7 @@ class HashedNames implements NameTable {
   #steps = 0;
 
   private constructor(rows: IndexRows) {
-    const bits = Math.max(1, Math.ceil(Math.log2(rows.count + 1)) + 1);
+    const bits = Math.max(1, Math.ceil(Math.log2((rows.count + 1) / mostFilled)));
     this.#rows = rows;
     this.#hashes = new Uint32Array(rows.count);
     this.#places = new Uint32Array(2 ** bits);
