@@ -81,7 +81,8 @@ export class ListedRows {
     const facts = factsAt(this.#window, head);
     const size = u32At(this.#window, head + factsSize);
     if (size === none) return { name: undefined, ...facts };
-    const start = this.#reach(place + headSize, size);
+    // From the start of the row, which is asked for again in a moment.
+    const start = this.#reach(place, headSize + size) + headSize;
     return { name: this.#window.toString('utf8', start, start + size), ...facts };
   }
 
