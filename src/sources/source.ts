@@ -70,6 +70,8 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
    * @param signal ends the waiting for bytes that have to be fetched; whoever takes pieces stops by itself
    */
   read(entry: Entry, signal?: AbortSignal): AsyncIterable<Uint8Array>;
+  /** What reads small files at once. Absent where nothing does. */
+  readerAtOnce?(): Promise<ReaderAtOnce<Entry>>;
   /** Part of a file, from little more than the bytes that hold it. Absent where files can only be read from their start. */
   readRange?(entry: Entry, offset: number, size: number, signal?: AbortSignal): AsyncIterable<Uint8Array>;
   /** True where a file that is read in many pieces is better read along: only all of it together is checked against what it must be. */
@@ -87,6 +89,15 @@ export interface Source<Entry extends SourceEntry = SourceEntry> {
   /** The facts of the source that `info` shows. Plain JSON. */
   info(): Promise<Record<string, unknown>>;
   close(): Promise<void>;
+}
+
+/** Reads files without waiting for each. */
+export interface ReaderAtOnce<Entry extends SourceEntry = SourceEntry> {
+  /**
+   * The decoded bytes of a file, in pieces that are good until the next is asked for. It ends with true when all of them came and are right; else with false,
+   * and what it gave is nothing: `Source.read` tells why.
+   */
+  read(entry: Entry): Generator<Uint8Array, boolean>;
 }
 
 /** Files as threads take them. */

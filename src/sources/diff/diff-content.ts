@@ -2,7 +2,7 @@ import { breathe } from '../../core/breathe.ts';
 import { toHex } from '../../core/bytes.ts';
 import { isPakratError, type PakratError } from '../../core/errors.ts';
 import { md5Hasher } from '../../core/hash.ts';
-import type { Source, SourceEntry } from '../source.ts';
+import type { ReaderAtOnce, Source, SourceEntry } from '../source.ts';
 import { type DiffRow, nameOf } from './diff-table.ts';
 
 /** Two rows whose content must be read to be compared. */
@@ -51,13 +51,16 @@ async function contents(
   options: ContentOptions,
 ): Promise<(string | PakratError)[]> {
   const known = await Promise.all(
-    rows.map(async (row) => (row.mark?.by === 'md5' ? row.mark.key : orError(source.get(addressOf(row))))),
+    rows.map(async (row) => (row.mark?.by === 'md5' ? row.mark.key : orError(entryOf(source, row)))),
   );
   await source.prepare(known.filter(isEntry));
+  const reader = await source.readerAtOnce?.();
   const keys: (string | PakratError)[] = [];
   for (const [i, one] of known.entries()) {
     await breathe(options.signal);
-    const key = isEntry(one) ? await orError(contentMd5(source, one, options)) : one;
+    const key = isEntry(one)
+      ? (md5AtOnce(reader, one, options) ?? (await orError(contentMd5(source, one, options))))
+      : one;
     if (isEntry(one) && typeof key === 'string') rows[i]!.mark = { by: 'md5', key };
     keys.push(key);
   }
@@ -68,8 +71,9 @@ function isEntry(one: string | PakratError | SourceEntry): one is SourceEntry {
   return typeof one !== 'string' && !isPakratError(one);
 }
 
-function addressOf(row: DiffRow): string {
-  return row.index === undefined ? nameOf(row) : `index:${row.index}`;
+async function entryOf(source: Source, row: DiffRow): Promise<SourceEntry> {
+  if (row.index === undefined) return source.get(nameOf(row));
+  return source.rowAt?.(row.index) ?? source.get(`index:${row.index}`);
 }
 
 async function orError<Value>(value: Promise<Value>): Promise<Value | PakratError> {
@@ -79,6 +83,25 @@ async function orError<Value>(value: Promise<Value>): Promise<Value | PakratErro
     if (!isPakratError(error) || error.code === 'E_ABORTED' || error.code === 'E_STORE_FULL') throw error;
     return error;
   }
+}
+
+/** Larger ones take more than a moment, in which no signal is heard. */
+const momentBytes = 8 << 20;
+
+/** The MD5 of a small file that can be read without waiting; undefined for any other. */
+function md5AtOnce(
+  reader: ReaderAtOnce | undefined,
+  entry: SourceEntry,
+  { onBytes }: ContentOptions,
+): string | undefined {
+  if (reader === undefined || entry.size === undefined || entry.size > momentBytes) return undefined;
+  const hash = md5Hasher();
+  const pieces = reader.read(entry);
+  let next = pieces.next();
+  for (; next.done !== true; next = pieces.next()) hash.update(next.value);
+  if (!next.value) return undefined;
+  onBytes?.(entry.size);
+  return toHex(hash.digest());
 }
 
 async function contentMd5(source: Source, entry: SourceEntry, { signal, onBytes }: ContentOptions): Promise<string> {

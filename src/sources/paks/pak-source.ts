@@ -78,6 +78,13 @@ export function pakSource(
   // Without it a part would cost all that lies in front of it, each time: callers then go along the file themselves.
   const readRange = pak.readRange?.bind(pak);
   if (readRange !== undefined) source.readRange = ({ row }, offset, size) => readRange(row, offset, size);
+  const readerAtOnce = pak.readerAtOnce?.bind(pak);
+  if (readerAtOnce !== undefined) {
+    source.readerAtOnce = async () => {
+      const read = await readerAtOnce();
+      return { read: ({ row }) => read(row) };
+    };
+  }
   const readRaw = pak.readRaw?.bind(pak);
   if (readRaw !== undefined) source.readRaw = ({ row }) => readRaw(row);
   return source;
