@@ -1,4 +1,4 @@
-// Unreal PAKs of 1,000,000 tiny files: all of them checked, and one read by its name, in each form of the index.
+// Unreal PAKs of 1,000,000 tiny files: all of them checked and compared, and one read by its name, in each form of the index.
 //
 // PAKRAT_BEFORE names the bin/run.js of another build, which is then measured in turn with this one.
 import * as fs from 'node:fs';
@@ -19,6 +19,8 @@ export async function unrealTrial({ work, reps, scale }) {
     const by = (args) => [...variants(args), { name: 'sha1sum', run: () => measure('sha1sum', [pak]) }];
     report(`${form}: verify`, by(['verify', pak]), reps);
     report(`${form}: cat`, by(['cat', pak, nameOf(Math.round(count * 0.748))]), reps);
+    report(`${form}: info`, by(['info', pak]), reps);
+    report(`${form}: diff with itself`, by(['diff', pak, pak]), reps);
     // Hashes alone have no folders.
     if (shape.hashes && !shape.directory) continue;
     report(`${form}: ls of a folder`, by(['ls', pak, `${dirname(nameOf(count - 1))}/`]), reps);

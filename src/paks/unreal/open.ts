@@ -10,6 +10,8 @@ import type { UnrealOptions } from './options.ts';
 import { UnrealPak } from './unreal-pak.ts';
 
 const pathHashVersion = 10;
+/** A primary index that is larger stays in the file: one of more than a million entries. Rows name these in any order, so it is a burden to read them there. */
+const keptEntryBytes = 32 << 20;
 
 /**
  * Opens an Unreal PAK: reads the footer and the index, and nothing else. An encrypted index that no key opens gives a
@@ -64,7 +66,8 @@ async function readIndex({ source, footer, format, options }: Omit<UnrealParts, 
     return { ...opened(), ...index };
   }
   const { decodePrimaryIndex, decodePathHashPart, decodeDirectoryPart } = await import('./index/primary-index.ts');
-  const index = decodePrimaryIndex(await opener.read(range, 0), format, decodeName);
+  const entries = await opener.readOrLeave(range, 0, keptEntryBytes);
+  const index = decodePrimaryIndex(entries, source, { format, decodeName });
   const parts = { index, format, decodeName };
   const { directory, pathHashes, seed } = index;
   if (directory !== undefined) {

@@ -31,6 +31,9 @@ const maxBlockCount = 0xffff;
 const maxMethod = 0x3f;
 const max32 = 0xffffffff;
 
+/** The most that an encoded entry takes: numbers of 64 bits, an IV, and as many blocks as can be told. */
+export const maxEncodedSize = 4 + 4 + 3 * 8 + ivSize + maxBlockCount * blockRowSize;
+
 /** The facts of a PAK that decide the form of encoded entries. */
 export interface EncodedFormat extends RecordFormat {
   readonly hasIvs: boolean;

@@ -70,12 +70,13 @@ export class IndexOpener {
 
   /**
    * As {@link read}, but a large part stays in a file.
+   * @param kept how large one may be that does not
    * @returns its bytes, or where they lie
    */
-  async readOrLeave(range: PartRange, part: 0 | 1 | 2): Promise<Uint8Array | IndexStretch> {
+  async readOrLeave(range: PartRange, part: 0 | 1 | 2, kept = maxKeptBytes): Promise<Uint8Array | IndexStretch> {
     const { source } = this.#access;
     const { offset, size } = range;
-    if (size <= maxKeptBytes || source.readInto === undefined) return this.read(range, part);
+    if (size <= kept || source.readInto === undefined) return this.read(range, part);
     const what = this.#nameOf(part);
     demandSize(size, what, maxLeftBytes);
     checkRange(source, offset, size);

@@ -13,6 +13,7 @@
  * name that was deleted. The parts are padded and encrypted each for itself; their SHA-1 is over the decrypted bytes,
  * padding included. (Checked on real files of versions 11 and 12; plain entries and IVs by description.)
  */
+import { formatError } from '../../../core/errors.ts';
 import { ByteReader } from '../../../core/reader.ts';
 import type { FillingSource } from '../../../files/scratch.ts';
 import type { NameDecoder } from '../../names.ts';
@@ -26,7 +27,9 @@ import { DirectoryRows, directoryWhat, findDirectoryRows, scanDirectories } from
 import { findHashRows, HashRows } from './rows/hash-rows.ts';
 import { findPlainRecords, LocatedRecords } from './rows/located-records.ts';
 import type { IndexStretch } from './rows/shared-rows.ts';
-import { type IndexWindows, readWhole, windowsOf } from './rows/windows.ts';
+import { demandSize, type IndexWindows, maxWholeBytes, readWhole, scanBytes, windowsOf } from './rows/windows.ts';
+
+const primaryWhat = 'Unreal PAK index';
 
 /** A part of the index that lies elsewhere in the file. */
 export interface PartRange {
@@ -44,18 +47,44 @@ interface PrimaryIndex {
   records: LocatedRecords;
 }
 
-/** Decodes the primary index. Throws E_FORMAT…. */
-export function decodePrimaryIndex(bytes: Uint8Array, format: EncodedFormat, decodeName: NameDecoder): PrimaryIndex {
-  const reader = new ByteReader(bytes, 'Unreal PAK index');
+/**
+ * Decodes the primary index; its encoded entries stay bytes until they are asked for.
+ * @param bytes all of it, or where they lie in the source
+ * @throws E_FORMAT…, and as the source does
+ */
+export function decodePrimaryIndex(
+  bytes: Uint8Array | IndexStretch,
+  source: FillingSource,
+  { format, decodeName }: Omit<PartOptions, 'index'>,
+): PrimaryIndex {
+  const windows = windowsOf(bytes, source);
+  const reader = new ByteReader(windows.read(0, scanBytes).bytes, primaryWhat);
   const mountPoint = readFString(reader, decodeName);
   const count = reader.u32le();
   const seed = reader.u64leBig();
   const pathHashes = readPartRange(reader);
   const directory = readPartRange(reader);
-  const encoded = reader.take(reader.u32le());
-  const plainCount = reader.count(reader.u32le(), minRecordSize(format));
-  const records = new LocatedRecords(findPlainRecords(reader, plainCount, { encoded, format }), format);
+  const size = reader.u32le();
+  const start = reader.pos;
+  const end = start + size;
+  if (end > windows.size) {
+    throw formatError('E_FORMAT_TRUNCATED', primaryWhat, `${size} bytes asked, ${windows.size - start} left`, {
+      offset: start,
+    });
+  }
+  const rest = restOf(windows, end);
+  const plainCount = rest.count(rest.u32le(), minRecordSize(format));
+  const plain = findPlainRecords(rest, plainCount, format);
+  const records = new LocatedRecords({ index: bytes, start, end, ...plain }, source, format);
   return { mountPoint, count, seed, pathHashes, directory, records };
+}
+
+/** A reader of what is behind the encoded entries. */
+function restOf(windows: IndexWindows, at: number): ByteReader {
+  const size = windows.size - at;
+  demandSize(size, primaryWhat, maxWholeBytes);
+  const { bytes, start } = windows.read(at, size);
+  return new ByteReader(bytes, primaryWhat, at - start, start);
 }
 
 function readPartRange(reader: ByteReader): PartRange | undefined {

@@ -15,7 +15,7 @@ export function rowsOf(
   { format, decodeName }: { format: EncodedFormat; decodeName: NameDecoder },
 ): IndexRows {
   if (data.form === 'legacy') return new LegacyRows(data, source, { format, decodeName });
-  const records = new LocatedRecords(data.records, format);
+  const records = new LocatedRecords(data.records, source, format);
   if (data.form === 'hashes') return new HashRows(data, records);
   return new DirectoryRows(data, source, { records, format: { version: format.version, decodeName } });
 }

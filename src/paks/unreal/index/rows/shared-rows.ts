@@ -25,7 +25,11 @@ export interface LegacyData {
 
 /** Records that rows of version 10 and above name by a location (located-records.ts). */
 export interface LocatedData {
-  readonly encoded: Uint8Array;
+  /** The whole index, or where it lies in the file. */
+  readonly index: Uint8Array | IndexStretch;
+  /** Where its encoded entries start, and where they end. */
+  readonly start: number;
+  readonly end: number;
   /** The bytes in which plain records are, and the offset of each. */
   readonly plain: Uint8Array;
   readonly plainPlaces: Uint32Array;
