@@ -92,9 +92,7 @@ describe.each(['memory', 'file', 'encrypted'])('encoded entries in %s', (form) =
   test('are nothing outside of them', () => {
     const records = recordsOf(form);
     for (const location of [size, size - 3, size + 100, 0x7fff_ffff, -3]) {
-      expect(() => records.check(location)).toThrow(
-        expect.objectContaining({ code: expect.stringMatching(/^E_FORMAT/) }),
-      );
+      expect(() => records.check(location)).toThrow(expect.objectContaining({ code: 'E_FORMAT_RANGE' }));
     }
     expect(records.at(locations[3]!).offset).toBe(30);
     for (const location of [-1, -2]) expect(records.at(location)).toMatchObject({ offset: 77, size: 5 });

@@ -97,7 +97,9 @@ export function scanIndex(
     } catch (error) {
       const isLast = start + bytes.length === windows.size;
       if (isLast || codeOf(error) !== 'E_FORMAT_TRUNCATED') throw error;
-      size = next === first ? size * scanGrowth : scanBytes;
+      if (next === first && size >= maxWholeBytes)
+        throw formatError('E_FORMAT_RANGE', what, 'larger than any item', { offset: next });
+      size = next === first ? Math.min(size * scanGrowth, maxWholeBytes) : scanBytes;
     }
   }
 }
