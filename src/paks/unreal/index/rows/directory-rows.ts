@@ -36,8 +36,8 @@ export function scanDirectories(windows: IndexWindows, format: DirectoryFormat, 
     const count = reader.u32le();
     const left = windows.size - reader.offset;
     if (count * minItemSize <= left) return count;
-    throw formatError('E_FORMAT_TRUNCATED', directoryWhat, `${count} items do not fit into ${left} bytes`, {
-      offset: reader.offset,
+    throw formatError('E_FORMAT_RANGE', directoryWhat, `${count} items do not fit into ${left} bytes`, {
+      offset: reader.offset - 4,
     });
   };
   let directories = countIn(new ByteReader(windows.read(0, 4).bytes, directoryWhat));
