@@ -79,6 +79,9 @@ export interface EntryPart {
  */
 export type ReadAtOnce = (entry: PakEntry, part?: EntryPart) => Generator<Uint8Array, boolean>;
 
+/** Entries and parts of entries up to this size are read in a moment: no signal is heard meanwhile. */
+export const momentBytes = 8 << 20;
+
 /** A PAK of a folder whose directory no key opens. */
 export interface LockedPart {
   origin: string;

@@ -85,22 +85,23 @@ async function orError<Value>(value: Promise<Value>): Promise<Value | PakratErro
   }
 }
 
-/** Larger ones take more than a moment, in which no signal is heard. */
-const momentBytes = 8 << 20;
-
 /** The MD5 of a small file that can be read without waiting; undefined for any other. */
 function md5AtOnce(
   reader: ReaderAtOnce | undefined,
   entry: SourceEntry,
   { onBytes }: ContentOptions,
 ): string | undefined {
-  if (reader === undefined || entry.size === undefined || entry.size > momentBytes) return undefined;
+  if (reader === undefined) return undefined;
   const hash = md5Hasher();
   const pieces = reader.read(entry);
+  let bytes = 0;
   let next = pieces.next();
-  for (; next.done !== true; next = pieces.next()) hash.update(next.value);
+  for (; next.done !== true; next = pieces.next()) {
+    hash.update(next.value);
+    bytes += next.value.length;
+  }
   if (!next.value) return undefined;
-  onBytes?.(entry.size);
+  onBytes?.(bytes);
   return toHex(hash.digest());
 }
 

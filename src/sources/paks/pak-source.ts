@@ -1,6 +1,6 @@
 import { PakratError } from '../../core/errors.ts';
 import { countEntries, eachEntry, entryAt } from '../../paks/many-entries.ts';
-import { isUnsure, noEntry, type Pak, type PakEntry } from '../../paks/pak.ts';
+import { isUnsure, momentBytes, noEntry, type Pak, type PakEntry } from '../../paks/pak.ts';
 import type { Source, SourceEntry } from '../source.ts';
 import { pakMissingKeys } from './pak-missing-keys.ts';
 import type { PakPool, ThreadedPak } from './pak-pool.ts';
@@ -82,7 +82,11 @@ export function pakSource(
   if (readerAtOnce !== undefined) {
     source.readerAtOnce = async () => {
       const read = await readerAtOnce();
-      return { read: ({ row }) => read(row) };
+      return {
+        *read({ row, size }) {
+          return size <= momentBytes && (yield* read(row));
+        },
+      };
     };
   }
   const readRaw = pak.readRaw?.bind(pak);

@@ -10,7 +10,7 @@ import {
 } from '../../files/output/output-folder.ts';
 import { slicePieces } from '../../files/pieces.ts';
 import { entryAt } from '../../paks/many-entries.ts';
-import { isUnsure, noEntry, type Pak, type PakEntry, type VerifyWork } from '../../paks/pak.ts';
+import { isUnsure, momentBytes, noEntry, type Pak, type PakEntry, type VerifyWork } from '../../paks/pak.ts';
 
 /** A job with many entries of a PAK. Plain data, for it travels to threads. */
 export type PakJob = { kind: 'extract'; to: string; raw: boolean } | ({ kind: 'verify' } & VerifyWork);
@@ -83,9 +83,6 @@ function verifier(pak: Pak, work: VerifyWork): EntryWork {
     return (await pak.hasProof(entry, work)) ? { bytes } : { bytes, unproven: true };
   };
 }
-
-/** Files and parts of files up to this size take a moment: no signal is heard meanwhile. */
-const momentBytes = 8 << 20;
 
 function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoint: Checkpoint): EntryWork {
   const folder = new OutputFolder(to, true);

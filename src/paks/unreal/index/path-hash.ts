@@ -11,6 +11,8 @@
  */
 import { viewOf } from '../../../core/bytes.ts';
 import type { ByteReader } from '../../../core/reader.ts';
+import { firstNot } from '../../../core/sorting/first-not.ts';
+import { orderOf } from '../../../core/sorting/merge-sort.ts';
 import type { ByteWriter } from '../../../core/writer.ts';
 
 const fnvStart = 0xcbf29ce484222325n;
@@ -88,14 +90,9 @@ export class PathHashTable {
   /** The last row that has a hash, or undefined. */
   find(hash: bigint): number | undefined {
     if (this.#sorted === undefined && ++this.#asked <= fewHashes) return this.#last(hash);
-    this.#sorted ??= Uint32Array.from({ length: this.count }, (_, row) => row).sort((a, b) => this.#compare(a, b));
-    let [low, high] = [0, this.count];
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      if (this.hashAt(this.#sorted[middle]!) <= hash) low = middle + 1;
-      else high = middle;
-    }
-    const row = this.#sorted[low - 1];
+    this.#sorted ??= orderOf(this.count, (a, b) => this.#compare(a, b));
+    const sorted = this.#sorted;
+    const row = sorted[firstNot(0, this.count, (place) => this.hashAt(sorted[place]!) <= hash) - 1];
     return row !== undefined && this.hashAt(row) === hash ? row : undefined;
   }
 
@@ -104,8 +101,7 @@ export class PathHashTable {
     const view = this.#view;
     return (
       view.getUint32(first + 4, true) - view.getUint32(second + 4, true) ||
-      view.getUint32(first, true) - view.getUint32(second, true) ||
-      a - b
+      view.getUint32(first, true) - view.getUint32(second, true)
     );
   }
 

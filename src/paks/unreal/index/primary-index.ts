@@ -27,7 +27,7 @@ import { DirectoryRows, directoryWhat, findDirectoryRows, scanDirectories } from
 import { findHashRows, HashRows } from './rows/hash-rows.ts';
 import { findPlainRecords, LocatedRecords } from './rows/located-records.ts';
 import type { IndexStretch } from './rows/shared-rows.ts';
-import { demandSize, type IndexWindows, maxWholeBytes, readWhole, scanBytes, windowsOf } from './rows/windows.ts';
+import { type IndexWindows, readerFrom, scanBytes, windowsOf } from './rows/windows.ts';
 
 const primaryWhat = 'Unreal PAK index';
 
@@ -72,19 +72,11 @@ export function decodePrimaryIndex(
       offset: start,
     });
   }
-  const rest = restOf(windows, end);
+  const rest = readerFrom(windows, end, primaryWhat);
   const plainCount = rest.count(rest.u32le(), minRecordSize(format));
   const plain = findPlainRecords(rest, plainCount, format);
   const records = new LocatedRecords({ index: bytes, start, end, ...plain }, source, format);
   return { mountPoint, count, seed, pathHashes, directory, records };
-}
-
-/** A reader of what is behind the encoded entries. */
-function restOf(windows: IndexWindows, at: number): ByteReader {
-  const size = windows.size - at;
-  demandSize(size, primaryWhat, maxWholeBytes);
-  const { bytes, start } = windows.read(at, size);
-  return new ByteReader(bytes, primaryWhat, at - start, start);
 }
 
 function readPartRange(reader: ByteReader): PartRange | undefined {
@@ -128,8 +120,9 @@ interface NameFormat {
 
 function flatRows(windows: IndexWindows, names: NameFormat, records: LocatedRecords): RowList {
   const list = new RowList();
-  const reader = new ByteReader(readWhole(windows, directoryWhat), directoryWhat);
-  decodeDirectoryIndex(reader, names, (name, location) => list.add(name, records.at(location)));
+  decodeDirectoryIndex(readerFrom(windows, 0, directoryWhat), names, (name, location) =>
+    list.add(name, records.at(location)),
+  );
   return list;
 }
 

@@ -1,6 +1,7 @@
 import { viewOf } from '../../../../core/bytes.ts';
 import { formatError } from '../../../../core/errors.ts';
 import { ByteReader } from '../../../../core/reader.ts';
+import { firstNot } from '../../../../core/sorting/first-not.ts';
 import type { FillingSource } from '../../../../files/scratch.ts';
 import type { EntryRecord } from '../../entries/entry-record.ts';
 import { type DirectoryFormat, readFileName, utf8NamesVersion, withoutRoot } from '../directory-index.ts';
@@ -199,18 +200,13 @@ export class DirectoryRows extends StoredRows {
 
   #findDirectory(row: number): KnownDirectory {
     const { firstRows, directoryPlaces, filePlaces } = this.#data;
-    let [low, high] = [0, firstRows.length - 1];
-    while (low < high) {
-      const middle = (low + high + 1) >>> 1;
-      if (firstRows[middle]! <= row) low = middle;
-      else high = middle - 1;
-    }
-    const firstRow = firstRows[low]!;
-    const [place, end] = [directoryPlaces[low]!, filePlaces[firstRow]!];
+    const number = firstNot(0, firstRows.length, (one) => firstRows[one]! <= row) - 1;
+    const firstRow = firstRows[number]!;
+    const [place, end] = [directoryPlaces[number]!, filePlaces[firstRow]!];
     const { bytes, start } = this.#windows.read(place, end - place);
     const at = place - start;
     if (endOfFString(bytes, at) + 4 !== end - start) throw changedIndex(directoryWhat);
-    const endRow = firstRows[low + 1] ?? this.count;
+    const endRow = firstRows[number + 1] ?? this.count;
     return { firstRow, endRow, bytes, at, hash: this.#hashOf(bytes, at), name: undefined };
   }
 

@@ -83,7 +83,9 @@ export class LocatedRecords {
 
   share(): LocatedData {
     const { index, plain, ...rest } = this.data;
-    return { ...rest, index: sharedIndex(index), plain: inSharedBytes(plain) };
+    const shared = inSharedBytes(plain);
+    // In memory they are the same bytes.
+    return { ...rest, index: index === plain ? shared : sharedIndex(index), plain: shared };
   }
 
   #decode(position: number): EntryRecord {
@@ -109,7 +111,7 @@ export class LocatedRecords {
   #read(position: number, size: number): void {
     const { start, end } = this.data;
     const place = Math.min(start + position, end);
-    const window = this.#windows.read(place, Math.min(Math.max(size, windowBytes), end - place));
+    const window = this.#windows.read(place, Math.max(size, windowBytes));
     const first = Math.max(start, window.start);
     this.#bytes = window.bytes.subarray(first - window.start, end - window.start);
     this.#view = viewOf(this.#bytes);

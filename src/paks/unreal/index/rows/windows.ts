@@ -59,10 +59,12 @@ export function windowsOf(index: Uint8Array | IndexStretch, source: FillingSourc
   };
 }
 
-/** The whole of an index. Throws E_FORMAT_RANGE for one that is larger than any. */
-export function readWhole(windows: IndexWindows, what: string): Uint8Array {
-  demandSize(windows.size, what, maxWholeBytes);
-  return windows.read(0, windows.size).bytes;
+/** A reader of all of an index from a place on. @param what names it in errors @throws E_FORMAT_RANGE for more than is read whole, and as the source does */
+export function readerFrom(windows: IndexWindows, place: number, what: string): ByteReader {
+  const size = windows.size - place;
+  demandSize(size, what, maxWholeBytes);
+  const { bytes, start } = windows.read(place, size);
+  return new ByteReader(bytes, what, place - start, start);
 }
 
 /** Throws E_FORMAT_RANGE for what has more bytes than it may have. */
