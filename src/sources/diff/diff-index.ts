@@ -4,6 +4,9 @@ import type { ListedRows } from './listed-rows.ts';
 
 const { imul } = Math;
 
+/** The part of the slots that is taken at most. */
+const mostFilled = 3 / 4;
+
 /** The rule by which files of two sides are the same file. */
 export interface Identity {
   /** Files that have an id are told apart by it, whatever they are called. Else, and for those without, by name. */
@@ -56,7 +59,7 @@ export class DiffIndex {
   constructor(rows: ListedRows, identity: Identity) {
     this.#rows = rows;
     this.#identity = identity;
-    this.#slots = largeWords(2 ** Math.ceil(Math.log2(rows.count * 1.5 + 2)));
+    this.#slots = largeWords(2 ** Math.ceil(Math.log2((rows.count + 1) / mostFilled)));
     let repeated = 0;
     for (let row = 0; row < rows.count; row++) {
       const slot = this.#slotFor(rows.hash(row), () => rows.at(row));

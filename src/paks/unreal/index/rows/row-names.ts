@@ -71,13 +71,16 @@ interface NameTable {
   shadowOf(index: number): number | undefined;
 }
 
-/** A table of numbers alone: the last row of each name at the place that the hash of the name gives, or behind it. */
+/**
+ * A table of numbers alone: the last row of each name at the place that the hash of the name gives, or behind it. A word has the number
+ * of the row and 1, 0 where there is none; the bits above it have some of the hash, so that few other names are looked at.
+ */
 class HashedNames implements NameTable {
   readonly #rows: IndexRows;
-  readonly #hashes: Uint32Array;
-  /** Row and 1; 0 where there is none. */
   readonly #places: Uint32Array;
   readonly #shift: number;
+  readonly #numberBits: number;
+  readonly #numberMask: number;
   /** By earlier rows: the one that took their place, and 1. */
   #shadows: Uint32Array | undefined;
   #steps = 0;
@@ -85,9 +88,10 @@ class HashedNames implements NameTable {
   private constructor(rows: IndexRows) {
     const bits = Math.max(1, Math.ceil(Math.log2((rows.count + 1) / mostFilled)));
     this.#rows = rows;
-    this.#hashes = new Uint32Array(rows.count);
     this.#places = new Uint32Array(2 ** bits);
     this.#shift = 32 - bits;
+    this.#numberBits = 32 - Math.clz32(rows.count);
+    this.#numberMask = 2 ** this.#numberBits - 1;
   }
 
   /** Undefined for names that were chosen to make the table slow. */
@@ -101,37 +105,42 @@ class HashedNames implements NameTable {
   }
 
   #add(row: number): void {
-    const hash = this.#rows.nameHashAt(row);
-    this.#hashes[row] = hash;
+    const mixed = Math.imul(this.#rows.nameHashAt(row), spread);
     let folded: string | undefined;
-    const place = this.#placeOf(hash, (earlier) => {
+    const place = this.#placeOf(mixed, (earlier) => {
       folded ??= foldName(this.#rows.nameAt(row));
       if (foldName(this.#rows.nameAt(earlier)) === folded) return true;
       this.#steps += folded.length;
       return false;
     });
-    const earlier = this.#places[place]! - 1;
-    this.#places[place] = row + 1;
-    if (earlier < 0) return;
+    const earlier = this.#rowIn(this.#places[place]!);
+    this.#places[place] = (mixed << this.#numberBits) | (row + 1);
+    if (earlier === undefined) return;
     this.#shadows ??= new Uint32Array(this.#rows.count);
     this.#shadows[earlier] = row + 1;
   }
 
-  /** The place of a name, which is taken by the row that has it or free. */
-  #placeOf(hash: number, isName: (row: number) => boolean): number {
+  /** The place of a name, which is taken by the row that has it or free. @param mixed of its hash */
+  #placeOf(mixed: number, isName: (row: number) => boolean): number {
     const places = this.#places;
-    let place = Math.imul(hash, spread) >>> this.#shift;
-    for (let row = places[place]!; row > 0; row = places[place]!) {
-      if (this.#hashes[row - 1] === hash && isName(row - 1)) break;
+    const above = mixed << this.#numberBits;
+    let place = mixed >>> this.#shift;
+    for (let word = places[place]!; word !== 0; word = places[place]!) {
+      const isLike = (word ^ above) >>> this.#numberBits === 0;
+      if (isLike && isName(this.#rowIn(word)!)) break;
       place = (place + 1) & (places.length - 1);
       this.#steps += 1;
     }
     return place;
   }
 
+  #rowIn(word: number): number | undefined {
+    return known(word & this.#numberMask);
+  }
+
   find(folded: string): number | undefined {
-    const place = this.#placeOf(hashText(folded), (row) => foldName(this.#rows.nameAt(row)) === folded);
-    return known(this.#places[place]);
+    const mixed = Math.imul(hashText(folded), spread);
+    return this.#rowIn(this.#places[this.#placeOf(mixed, (row) => foldName(this.#rows.nameAt(row)) === folded)]!);
   }
 
   shadowOf(index: number): number | undefined {
