@@ -1,3 +1,5 @@
+import { statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import {
   brokenHint,
   codeOf,
@@ -7,8 +9,10 @@ import {
   isDiskBroken,
   isDiskFull,
   isPakratError,
+  isSystemError,
   messageOf,
   PakratError,
+  resultUnless,
 } from '../core/errors.ts';
 import { printableBlock } from './terminal/text.ts';
 import { type TypedCommand, usageError } from './usage-error.ts';
@@ -88,8 +92,17 @@ const systemErrors: Readonly<Record<string, (path: string) => [ErrorCode, messag
   EPERM: (path) => ['E_STORE', `no permission for ${path}`],
   EROFS: (path) => ['E_STORE', `no permission for ${path}`],
   EISDIR: (path) => ['E_USAGE', `${path} is a folder, a file is needed`],
-  ENOTDIR: (path) => ['E_USAGE', `${path} is no folder`],
+  ENOTDIR: (path) => ['E_USAGE', `${fileInWay(path)} is no folder`],
 };
+
+/** The part of a path that is there and no folder: it may be one of those above. */
+function fileInWay(path: string): string {
+  for (let part = path; dirname(part) !== part; part = dirname(part)) {
+    const isFolder = resultUnless(isSystemError, () => statSync(part).isDirectory());
+    if (isFolder !== undefined) return isFolder ? path : part;
+  }
+  return path;
+}
 
 /** Errors of the file system that no one turned into ours are about a path that the user named. */
 function systemError(error: unknown): PakratError | undefined {

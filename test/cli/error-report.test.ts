@@ -39,7 +39,11 @@ describe('errorReport', () => {
     };
     expect(errorReport(thrown('/no/such/file'))).toMatchObject({ code: 'E_NOT_FOUND', exit: 4 });
     expect(errorReport(thrown('/'))).toMatchObject({ code: 'E_USAGE', exit: 2 });
-    expect(errorReport(thrown('package.json/x'))).toMatchObject({ code: 'E_USAGE', exit: 2 });
+    expect(errorReport(thrown('package.json/x/y'))).toMatchObject({
+      code: 'E_USAGE',
+      exit: 2,
+      message: 'package.json is no folder',
+    });
   });
 
   test('a file where a folder is needed, and a full disk under the output', () => {

@@ -127,7 +127,8 @@ async function takeAll(run: ImportRun, options: ImportOptions, { found, game, ot
   await takeSmall(run, namedIndices(run, game?.indices ?? [], builds));
   await bringIndices(run, options, { builds, found, all: game !== undefined || found.fragments.length > 0 });
   const here = hereBuilds(run, found, builds);
-  if (!options.dryRun)
+  // A dry run as well, as that of a sync: what is not there is not held, whatever the ledger says.
+  if (run.store.writable)
     forgetLost(run.store, new Set([...found.large.map(({ name }) => name), ...here.archives].map(objectPath)));
   const later = await takeLarge(run, found.large, here);
   if (found.fragments.length > 0) addAll(later, await takeFragments(run, found.fragments, here));

@@ -177,7 +177,7 @@ function looseWork(
   }
   const name: ObjectName = { cdnPath, kind: 'data', hash };
   const path = objectPath(name);
-  if (!run.settings.dryRun) forgetLost(store, [path]);
+  if (store.writable) forgetLost(store, [path]);
   if (store.ledger.completeSize(path) !== undefined) {
     addAmount(report.held, { objects: 1, bytes: found.size });
     run.pass(found.size);

@@ -138,7 +138,10 @@ describe('a raw CDN folder', () => {
     const held = (path: string): string => join(store, 'tpr/wow', path);
     for (const path of [archives[0]!, configs[0]!, loose[0]!, `${archives[1]!}.index`]) fs.rmSync(held(path));
     fs.truncateSync(held(archives[2]!), 100);
-    expect((await importInto(store, www())).taken.entries).toBeGreaterThan(10);
+    const planned = await importInto(store, www(), { dryRun: true });
+    const done = await importInto(store, www());
+    expect(done.taken.entries).toBeGreaterThan(10);
+    expect({ ...planned, dryRun: false }).toEqual(done);
     expect((await within(store, (pakrat) => pakrat.verify(), true)).bad).toEqual([]);
     expect((await syncInto(store)).asked).toEqual([]);
     expect((await syncInto(store, 'wow_old')).asked).toEqual([]);
