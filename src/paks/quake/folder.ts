@@ -21,7 +21,7 @@ import { childOf, namesIn } from '../../files/walk.ts';
 import { openLooseFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
 import type { Pak, PakEntry } from '../pak.ts';
-import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path.ts';
+import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path/search-path.ts';
 import { registeredProof } from './directory.ts';
 import type { QuakeEngine, QuakeOptions } from './options.ts';
 import { openQuakePak } from './quake-pak.ts';

@@ -18,7 +18,7 @@ import { fileSource } from '../../files/file-source.ts';
 import { walk } from '../../files/walk.ts';
 import { foldName } from '../names.ts';
 import type { LockedPart, Pak } from '../pak.ts';
-import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path.ts';
+import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path/search-path.ts';
 import { hasFooterMagic, maxFooterSize } from './footer.ts';
 import { mountedName } from './index/index-rows.ts';
 import { openUnrealPak } from './open.ts';

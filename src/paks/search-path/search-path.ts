@@ -1,9 +1,9 @@
 import { basename } from 'node:path';
-import type { ByteSource } from '../core/byte-source.ts';
-import { isPakratError, PakratError } from '../core/errors.ts';
-import { fileSource } from '../files/file-source.ts';
-import { slicePieces } from '../files/pieces.ts';
-import { cleanName, foldName } from './names.ts';
+import type { ByteSource } from '../../core/byte-source.ts';
+import { isPakratError, PakratError } from '../../core/errors.ts';
+import { fileSource } from '../../files/file-source.ts';
+import { slicePieces } from '../../files/pieces.ts';
+import { cleanName, foldName } from '../names.ts';
 import {
   type EntryStatus,
   getRow,
@@ -13,7 +13,7 @@ import {
   type PakEntry,
   type PakProblem,
   type VerifyWork,
-} from './pak.ts';
+} from '../pak.ts';
 
 /** A step of a search path: an open PAK, or a folder as one. */
 export interface SearchStep {
