@@ -53,3 +53,20 @@ export function sha1Hasher(): Hasher {
 export function sha256Hasher(): Hasher {
   return crypto.createHash('sha256');
 }
+
+/**
+ * A hash of 32 bits of a text, for a table in memory: its UTF-16 units are mixed as MurmurHash3 mixes words, with a factor nobody knows before.
+ * @param seed a random number of 32 bits, so that nobody can make texts that all have one hash
+ */
+export function seededHash(text: string, seed: number): number {
+  const factor = (seed ^ 0xcc9e2d51) | 1;
+  let hash = seed;
+  for (let i = 0; i < text.length; i++) {
+    const unit = Math.imul(text.charCodeAt(i) + 1, factor);
+    hash ^= Math.imul((unit << 15) | (unit >>> 17), 0x1b873593);
+    hash = (Math.imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}

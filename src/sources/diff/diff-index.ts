@@ -1,3 +1,4 @@
+import { seededHash } from '../../core/hash.ts';
 import { giveBack, largeWords } from '../../core/tables/large-bytes.ts';
 import { type DiffRow, nameOf } from './diff-table.ts';
 import type { ListedRows } from './listed-rows.ts';
@@ -18,7 +19,7 @@ export interface Identity {
 /** A hash of what a row is told apart by, 32 bits. */
 export function identityHash({ byId, seed }: Identity, row: DiffRow): number {
   if (byId && row.fileDataId !== undefined) return (imul(row.fileDataId + 1, 0x9e3779b1) ^ seed) >>> 0;
-  return hashText(comparable(nameOf(row)), seed);
+  return seededHash(comparable(nameOf(row)), seed);
 }
 
 function isSame({ byId }: Identity, a: DiffRow, b: DiffRow): boolean {
@@ -31,20 +32,6 @@ function comparable(name: string): string {
   const [, kind] = /^(fdid|ckey|ekey):/.exec(name) ?? [];
   const path = kind === undefined ? name : `${kind}-${name.slice(5)}`;
   return path.normalize('NFC');
-}
-
-/** Mixes the UTF-16 units of a text as MurmurHash3 mixes words, with a factor nobody knows before. */
-function hashText(text: string, seed: number): number {
-  const factor = (seed ^ 0xcc9e2d51) | 1;
-  let hash = seed;
-  for (let i = 0; i < text.length; i++) {
-    const unit = imul(text.charCodeAt(i) + 1, factor);
-    hash ^= imul((unit << 15) | (unit >>> 17), 0x1b873593);
-    hash = (imul((hash << 13) | (hash >>> 19), 5) + 0xe6546b64) | 0;
-  }
-  hash = imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return (hash ^ (hash >>> 16)) >>> 0;
 }
 
 /** Finds listed rows by what they are told apart by: 4 to 8 bytes for each. */
