@@ -37,8 +37,18 @@ export class RowTable {
   put(hash: number, row: number, isSame: (row: number) => boolean): number | undefined {
     const place = this.#placeOf(hash, isSame);
     const before = this.#rowIn(this.#places[place]!);
-    this.#places[place] = (Math.imul(hash, spread) << this.#numberBits) | (row + 1);
+    this.#places[place] = this.#wordOf(hash, row);
     return before;
+  }
+
+  /** Puts a row where there is none that is the same. */
+  putFirst(hash: number, row: number, isSame: (row: number) => boolean): void {
+    const place = this.#placeOf(hash, isSame);
+    if (this.#places[place] === 0) this.#places[place] = this.#wordOf(hash, row);
+  }
+
+  #wordOf(hash: number, row: number): number {
+    return (Math.imul(hash, spread) << this.#numberBits) | (row + 1);
   }
 
   /** The place that is taken by the one, or free. */

@@ -21,7 +21,8 @@ import { childOf, namesIn } from '../../files/walk.ts';
 import { openLooseFiles } from '../loose-files.ts';
 import { foldName } from '../names.ts';
 import type { Pak, PakEntry } from '../pak.ts';
-import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path/search-path.ts';
+import type { SearchStep } from '../search-path/placed-rows.ts';
+import { closeSteps, joinSearchPath, openStepPak } from '../search-path/search-path.ts';
 import { registeredProof } from './directory.ts';
 import type { QuakeEngine, QuakeOptions } from './options.ts';
 import { openQuakePak } from './quake-pak.ts';
@@ -211,7 +212,7 @@ function hideLooseSubfolders(steps: SearchStep[], notes: string[]): void {
   for (const step of steps) {
     if (step.pak.family !== 'folder') continue;
     hidden += step.pak.entries.filter(({ name }) => name.includes('/')).length;
-    step.nameOf = ({ name }) => (name.includes('/') ? undefined : name);
+    step.leavesOut = ({ name }) => name.includes('/');
   }
   if (hidden > 0) {
     notes.push(

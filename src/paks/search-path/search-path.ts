@@ -3,26 +3,19 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { isPakratError, PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
 import { slicePieces } from '../../files/pieces.ts';
+import { countEntries, eachEntry, entryAt, offerEntries } from '../many-entries.ts';
 import { cleanName, foldName } from '../names.ts';
 import {
   type EntryStatus,
-  getRow,
-  type HiddenKind,
   type LockedPart,
+  noEntry,
   type Pak,
   type PakEntry,
   type PakProblem,
+  type ReadAtOnce,
   type VerifyWork,
 } from '../pak.ts';
-
-/** A step of a search path: an open PAK, or a folder as one. */
-export interface SearchStep {
-  /** Name of the step in notes, and the origin of its entries. */
-  label: string;
-  pak: Pak;
-  /** Name of an entry in the whole, where it differs from its own; undefined leaves the entry out. */
-  nameOf?: ((entry: PakEntry) => string | undefined) | undefined;
-}
+import { nameIn, PlacedRow, PlacedRows, type SearchStep, type StepEntries } from './placed-rows.ts';
 
 interface SearchPathOptions {
   family: string;
@@ -34,12 +27,6 @@ interface SearchPathOptions {
   lockedParts?: readonly LockedPart[];
   /** Names with the same key are the same file to the engine; they differ by case at most. */
   keyOf: (name: string) => string;
-}
-
-/** A row of the whole, with the step and the entry that it stands for. */
-interface SearchRow extends PakEntry {
-  readonly step: SearchStep;
-  readonly inner: PakEntry;
 }
 
 /**
@@ -77,7 +64,7 @@ export async function closeSteps(steps: readonly SearchStep[]): Promise<void> {
   for (const { pak } of steps) await pak.close();
 }
 
-/** Names that are looked for one by one before all rows are listed: then the next ones cost nothing. */
+/** Names that are looked for one by one before all rows are placed: then the next ones cost nothing. */
 const fewNames = 8;
 
 class SearchPathPak implements Pak {
@@ -86,9 +73,12 @@ class SearchPathPak implements Pak {
   readonly notes: readonly string[];
   readonly facts: Record<string, unknown>;
   readonly lockedParts: readonly LockedPart[] | undefined;
+  readonly readerAtOnce?: () => Promise<ReadAtOnce>;
+  readonly checkerAtOnce?: () => Promise<(entry: PakEntry) => boolean>;
   readonly #steps: readonly SearchStep[];
   readonly #keyOf: (name: string) => string;
-  #all: PlacedRows | undefined;
+  #rows: PlacedRows | undefined;
+  #all: readonly PlacedRow[] | undefined;
   #asked = 0;
 
   constructor(steps: readonly SearchStep[], options: SearchPathOptions) {
@@ -99,44 +89,49 @@ class SearchPathPak implements Pak {
     this.notes = [...options.notes, ...steps.flatMap(({ label, pak }) => pak.notes.map((note) => `${label}: ${note}`))];
     this.#steps = steps;
     this.#keyOf = options.keyOf;
-    // Where nothing has to be listed, faults of names are told as soon as it is opened.
-    if (steps.every(({ pak }) => pak.namesakes === undefined)) this.#listed();
+    if (steps.some(({ pak }) => pak.readerAtOnce !== undefined)) this.readerAtOnce = () => this.#readerAtOnce();
+    if (steps.some(({ pak }) => pak.checkerAtOnce !== undefined)) this.checkerAtOnce = () => this.#checkerAtOnce();
+    const placed = (): PlacedRows => this.#placed();
+    offerEntries(this, {
+      get count() {
+        return placed().count;
+      },
+      at: (row) => placed().at(row),
+      share: () => undefined,
+    });
   }
 
-  get entries(): readonly SearchRow[] {
-    return this.#listed().entries;
-  }
-
-  #listed(): PlacedRows {
-    this.#all ??= new PlacedRows(this.#steps, this.#keyOf, ({ pak }) => pak.entries);
+  get entries(): readonly PlacedRow[] {
+    const rows = this.#placed();
+    this.#all ??= Array.from({ length: rows.count }, (_, row) => rows.at(row)!);
     return this.#all;
   }
 
+  #placed(): PlacedRows {
+    this.#rows ??= new PlacedRows(
+      this.#steps.map((step) => ({ step, count: countEntries(step.pak), at: (index) => entryAt(step.pak, index) })),
+      this.#keyOf,
+    );
+    return this.#rows;
+  }
+
   find(name: string): PakEntry | undefined {
-    if (this.#all !== undefined || ++this.#asked > fewNames) return this.#listed().find(name);
+    if (this.#rows !== undefined || ++this.#asked > fewNames) return this.#placed().find(name);
     // Rows stand in the way of those alone that have the same name but for case: so these are all that have to be placed.
-    const folded = foldName(name);
-    const named = new PlacedRows(this.#steps, this.#keyOf, (step) => {
-      const known = step.nameOf === undefined ? step.pak.namesakes?.(name) : undefined;
-      return known ?? step.pak.entries.filter((inner) => foldName(nameIn(step, inner) ?? '') === folded);
+    const folded = foldName(this.#keyOf(cleanName(name)));
+    const named = this.#steps.map((step): StepEntries => {
+      const found = namedIn(step, name, folded);
+      return { step, count: found.length, at: (index) => found[index] };
     });
-    const row = named.find(name);
-    return row && new FoundRow(row, () => this.#indexOf(row));
+    const row = new PlacedRows(named, this.#keyOf).find(name);
+    return row && new FoundRow(row, () => this.#placed().numberOf(row.step, row.inner));
   }
 
-  /** The number of a row that was found by itself. */
-  #indexOf({ step, inner }: SearchRow): number {
-    return this.entries.findIndex((row) => {
-      // A name occurs once in what is listed late.
-      return (
-        row.step === step &&
-        (row.inner === inner || (step.pak.namesakes !== undefined && row.inner.name === inner.name))
-      );
-    });
-  }
-
-  #rowOf(entry: PakEntry): SearchRow {
-    return entry instanceof FoundRow ? entry : getRow(this.entries, entry);
+  #rowOf(entry: PakEntry): PlacedRow {
+    if (entry instanceof FoundRow) return entry;
+    const row = this.#placed().at(entry.index);
+    if (row === undefined) throw noEntry(entry.index);
+    return row;
   }
 
   read(entry: PakEntry): AsyncIterable<Uint8Array> {
@@ -147,6 +142,24 @@ class SearchPathPak implements Pak {
   readRange(entry: PakEntry, offset: number, size: number): AsyncIterable<Uint8Array> {
     const { step, inner } = this.#rowOf(entry);
     return step.pak.readRange?.(inner, offset, size) ?? slicePieces(step.pak.read(inner), offset, size);
+  }
+
+  async #readerAtOnce(): Promise<ReadAtOnce> {
+    const readers = await ofSteps(this.#steps, ({ pak }) => pak.readerAtOnce?.());
+    const rowOf = (entry: PakEntry): PlacedRow => this.#rowOf(entry);
+    return function* (entry, part) {
+      const { step, inner } = rowOf(entry);
+      const read = readers.get(step);
+      return read !== undefined && (yield* read(inner, part));
+    };
+  }
+
+  async #checkerAtOnce(): Promise<(entry: PakEntry) => boolean> {
+    const checkers = await ofSteps(this.#steps, ({ pak }) => pak.checkerAtOnce?.());
+    return (entry) => {
+      const { step, inner } = this.#rowOf(entry);
+      return checkers.get(step)?.(inner) === true;
+    };
   }
 
   partSize(entry: PakEntry): number | undefined {
@@ -182,136 +195,43 @@ class SearchPathPak implements Pak {
   }
 }
 
-/** Rows of a search path, and which of them each name gives. */
-class PlacedRows {
-  readonly entries: readonly SearchRow[];
-  readonly #keyOf: (name: string) => string;
-  readonly #winners = new Map<string, SearchRow>();
-  /** The first file of each name when case is ignored; made when a name is asked for that is none. */
-  #folded: Map<string, SearchRow> | undefined;
-
-  constructor(
-    steps: readonly SearchStep[],
-    keyOf: (name: string) => string,
-    entriesOf: (step: SearchStep) => readonly PakEntry[],
-  ) {
-    this.#keyOf = keyOf;
-    const entries: SearchRow[] = [];
-    for (const step of steps) {
-      for (const inner of entriesOf(step)) {
-        const name = nameIn(step, inner);
-        if (name !== undefined) entries.push(this.#place({ step, inner }, name, entries.length));
-      }
-    }
-    this.entries = entries;
+/** Entries of a step whose names in the whole are this one when case is ignored. */
+function namedIn(step: SearchStep, name: string, folded: string): readonly PakEntry[] {
+  const known = step.nameOf === undefined ? step.pak.namesakes?.(name) : undefined;
+  const found: PakEntry[] = [];
+  for (const entry of known ?? eachEntry(step.pak)) {
+    if (step.leavesOut?.(entry) !== true && foldName(nameIn(step, entry)) === folded) found.push(entry);
   }
-
-  #place({ step, inner }: { step: SearchStep; inner: PakEntry }, name: string, index: number): SearchRow {
-    const key = this.#keyOf(name);
-    const winner = this.#winners.get(key);
-    const hidden = inner.hidden ?? hiddenBy(winner);
-    const note = joinNotes(inner.note, hiddenNote(winner));
-    const row = new PlacedRow({ step, inner }, { index, name, hidden, note });
-    // A row that its own PAK hides stands in nobody's way, but a delete record does.
-    if (winner === undefined && (inner.hidden === undefined || inner.hidden === 'delete-record')) {
-      this.#winners.set(key, row);
-    }
-    return row;
-  }
-
-  #fold(): Map<string, SearchRow> {
-    const folded = new Map<string, SearchRow>();
-    for (const row of this.#winners.values()) {
-      const key = foldName(row.name);
-      if (row.hidden === undefined && !folded.has(key)) folded.set(key, row);
-    }
-    return folded;
-  }
-
-  find(name: string): SearchRow | undefined {
-    const row = this.#winners.get(this.#keyOf(cleanName(name)));
-    if (row !== undefined) return row.hidden === undefined ? row : undefined;
-    this.#folded ??= this.#fold();
-    const other = this.#folded.get(foldName(name));
-    if (other === undefined) return undefined;
-    const note = joinNotes(other.note, `found by ignoring case: it is stored as ${other.name}`);
-    return new PlacedRow(other, { index: other.index, name: other.name, hidden: other.hidden, note });
-  }
+  return found;
 }
 
-/** A row of the whole: what it has of its own, and for the rest the entry that it stands for. There may be hundreds of thousands. */
-class PlacedRow implements SearchRow {
-  // Declared only: fields cost less so.
-  declare readonly index: number;
-  declare readonly name: string;
-  declare readonly step: SearchStep;
-  declare readonly inner: PakEntry;
-  declare readonly hidden: HiddenKind | undefined;
-  declare readonly note: string | undefined;
-
-  constructor(
-    { step, inner }: Pick<SearchRow, 'step' | 'inner'>,
-    { index, name, hidden, note }: Pick<SearchRow, 'index' | 'name' | 'hidden' | 'note'>,
-  ) {
-    this.index = index;
-    this.name = name;
-    this.step = step;
-    this.inner = inner;
-    this.hidden = hidden;
-    this.note = note;
+/** The answers of those steps that give one. */
+async function ofSteps<Value>(
+  steps: readonly SearchStep[],
+  ask: (step: SearchStep) => Promise<Value> | undefined,
+): Promise<Map<SearchStep, Value>> {
+  const answers = new Map<SearchStep, Value>();
+  for (const step of steps) {
+    const answer = await ask(step);
+    if (answer !== undefined) answers.set(step, answer);
   }
-
-  get size(): number {
-    return this.inner.size;
-  }
-  get storedSize(): number {
-    return this.inner.storedSize;
-  }
-  get offset(): number | undefined {
-    return this.inner.offset;
-  }
-  get method(): string {
-    return this.inner.method;
-  }
-  get encrypted(): boolean {
-    return this.inner.encrypted;
-  }
-  get mtime(): Date | undefined {
-    return this.inner.mtime;
-  }
-  get sha1(): string | undefined {
-    return this.inner.sha1;
-  }
-  get mayBeUnsure(): boolean | undefined {
-    return this.inner.mayBeUnsure;
-  }
-  get origin(): string {
-    return this.step.label;
-  }
+  return answers;
 }
 
-/** A row that was found without listing all of them. Its number is known once they are listed. */
+/** A row that was found without placing all of them. Its number is known once they are. */
 class FoundRow extends PlacedRow {
-  constructor(row: SearchRow, indexOf: () => number) {
-    super(row, row);
+  readonly #note: string | undefined;
+
+  constructor(row: PlacedRow, indexOf: () => number) {
+    super(row.index, row);
+    this.#note = row.note;
     Object.defineProperty(this, 'index', { get: indexOf, enumerable: true });
   }
-}
 
-function nameIn({ nameOf }: SearchStep, entry: PakEntry): string | undefined {
-  return nameOf === undefined ? entry.name : nameOf(entry);
-}
-
-function joinNotes(...notes: (string | undefined)[]): string | undefined {
-  return notes.filter((note) => note !== undefined).join('; ') || undefined;
-}
-
-function hiddenBy(winner: SearchRow | undefined): HiddenKind | undefined {
-  if (winner === undefined) return undefined;
-  return winner.hidden === 'delete-record' ? 'deleted' : 'shadowed';
-}
-
-function hiddenNote(winner: SearchRow | undefined): string | undefined {
-  if (winner === undefined) return undefined;
-  return `${winner.hidden === 'delete-record' ? 'deleted' : 'shadowed'} by ${winner.step.label}`;
+  override get hidden(): undefined {
+    return undefined;
+  }
+  override get note(): string | undefined {
+    return this.#note;
+  }
 }

@@ -18,9 +18,10 @@ import { fileSource } from '../../files/file-source.ts';
 import { walk } from '../../files/walk.ts';
 import { foldName } from '../names.ts';
 import type { LockedPart, Pak } from '../pak.ts';
-import { closeSteps, joinSearchPath, openStepPak, type SearchStep } from '../search-path/search-path.ts';
+import type { SearchStep } from '../search-path/placed-rows.ts';
+import { closeSteps, joinSearchPath, openStepPak } from '../search-path/search-path.ts';
 import { hasFooterMagic, maxFooterSize } from './footer.ts';
-import { mountedName } from './index/index-rows.ts';
+import { mountedNames } from './index/index-rows.ts';
 import { openUnrealPak } from './open.ts';
 import type { UnrealOptions } from './options.ts';
 import type { UnrealPak } from './unreal-pak.ts';
@@ -103,6 +104,7 @@ export async function openUnrealFolder(path: string, options: UnrealOptions = {}
   const notes: string[] = [];
   if (containers > 0) notes.push(`${containers} IoStore containers (.utoc, .ucas) beside the PAKs are not read`);
   const lockedParts: LockedPart[] = [];
+  const inGame = mountedNames('');
   const steps = await openSteps(paks, { root, options, notes, lockedParts });
   return joinSearchPath(steps, {
     family: 'unreal-folder',
@@ -114,7 +116,7 @@ export async function openUnrealFolder(path: string, options: UnrealOptions = {}
       searchPath: steps.map(({ label }) => label),
       paks: steps.map(({ label, pak }) => ({ name: label, order: pakOrder(join(root, label)), version: pak.version })),
     },
-    keyOf: (name) => foldName(mountedName('', name)),
+    keyOf: (name) => foldName(inGame(name)),
   });
 }
 
@@ -129,7 +131,8 @@ async function openSteps(
       const label = path.slice(root.length + 1).replaceAll('\\', '/');
       try {
         const pak = await openStepPak(path, label, (source) => openUnlocked(source, options));
-        steps.push({ label, pak, nameOf: ({ name }) => mountedName(pak.mountPoint, name) });
+        const mounted = mountedNames(pak.mountPoint);
+        steps.push({ label, pak, nameOf: ({ name }) => mounted(name) });
       } catch (error) {
         if (isPakratError(error) && error.code === 'E_KEY_MISSING') lockedParts.push({ origin: label, error });
         else if (codeOf(error) !== 'E_FORMAT_MAGIC') throw error;

@@ -211,6 +211,37 @@ test('what a PAK knows of its entries is known in the folder', async () => {
   await game.close();
 });
 
+test('entries of a folder are read and checked without waiting, those of each PAK by its own means', async () => {
+  const legacy = (name: string, text: string): Uint8Array =>
+    legacyPak([{ name, content: Buffer.from(text) }], { version: 3, mountPoint: '../../../Shooter/' });
+  const damaged = legacy('Content/bad.txt', 'it was whole');
+  const at = Buffer.from(damaged).indexOf('it was whole');
+  damaged[at] = damaged[at]! ^ 1;
+  plant({
+    'a.pak': pak({ 'Content/a.txt': 'of a', 'Content/b.txt': 'of a' }),
+    'b_P.pak': legacy('Content/b.txt', 'of b'),
+    'c_P.pak': damaged,
+  });
+  const game = await openUnrealFolder(root);
+  const read = await game.readerAtOnce!();
+  const isRight = await game.checkerAtOnce!();
+  const answers = game.entries.map((entry) => {
+    const pieces = read(entry);
+    let text = '';
+    for (let next = pieces.next(); ; next = pieces.next()) {
+      if (next.done === true) return [entry.origin, entry.name, next.value ? text : undefined, isRight(entry)];
+      text += Buffer.from(next.value).toString();
+    }
+  });
+  expect(answers).toEqual([
+    ['c_P.pak', 'Shooter/Content/bad.txt', undefined, false],
+    ['b_P.pak', 'Shooter/Content/b.txt', 'of b', true],
+    ['a.pak', 'Shooter/Content/a.txt', 'of a', true],
+    ['a.pak', 'Shooter/Content/b.txt', 'of a', true],
+  ]);
+  await game.close();
+});
+
 describeConformance('a real base and its patch', () => {
   test('the target comes from the patch, the rest from the base', async () => {
     mkdirSync(root, { recursive: true });

@@ -105,13 +105,27 @@ export class RowList implements IndexRows {
 
 /** Names of a PAK are relative to its mount point, which is relative to the game's binaries: mostly `../../../Game/…`. */
 
+/** What a name has that is not whole as it stands: empty parts, `.` and `..`, back-slashes, the colon of a drive. */
+const odd = /[\\:]|(?:^|\/)\.{0,2}(?:\/|$)/;
+
 /**
  * The name of a file in the whole game: mount point and name together, without what leads out of the game's folder.
  * An absolute mount point keeps its parts: `D:/Build/` becomes `D/Build/`.
  */
 export function mountedName(mountPoint: string, name: string): string {
+  return mountedNames(mountPoint)(name);
+}
+
+/** As {@link mountedName}, for many names. */
+export function mountedNames(mountPoint: string): (name: string) => string {
+  const folder = resolveParts(mountPoint);
+  const before = folder === '' ? '' : `${folder}/`;
+  return (name) => (odd.test(name) ? resolveParts(`${mountPoint}/${name}`) : before + name);
+}
+
+function resolveParts(path: string): string {
   const parts: string[] = [];
-  for (const part of `${mountPoint}/${name}`.replaceAll('\\', '/').split('/')) {
+  for (const part of path.replaceAll('\\', '/').split('/')) {
     if (part === '..') parts.pop();
     else if (part !== '' && part !== '.') parts.push(part.replace(/:$/, ''));
   }
