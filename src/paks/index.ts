@@ -48,11 +48,13 @@ async function withFile(path: string, open: (source: ByteSource) => Promise<Pak>
 }
 
 /**
- * Opens a PAK that is open in another thread, without reading its directory again.
+ * Opens a PAK, or a folder of them, that is open in another thread, without reading directories again.
  * @param options those that it was opened with there
  * @throws E_NOT_FOUND, E_STORE
  */
 export async function openShared(path: string, options: PakOptions, shared: SharedDirectory): Promise<Pak> {
+  const folders = pakFamilies.map((one) => one.folders).find((one) => one?.name === shared.family);
+  if (folders !== undefined) return folders.open(path, options, shared.directory);
   const family = pakFamilies.find(({ name }) => name === shared.family);
   if (family === undefined) throw new Error(`there is no family ${shared.family}`);
   return withFile(path, (source) => family.open(source, options, shared.directory));

@@ -42,8 +42,9 @@ export function* eachEntry(pak: Pak): Generator<PakEntry> {
   }
 }
 
-/** The directory of an open PAK as plain data, for threads that open the same PAK. */
+/** The directory of an open PAK, or of a folder of them, as plain data, for threads that open the same. */
 export interface SharedDirectory {
+  /** As the PAK names it. */
   family: string;
   /** Of the family. */
   directory: unknown;

@@ -181,12 +181,14 @@ export interface PakFamily<Options = SharedOptions, PackOptions = object> {
 
 /** Folders of PAKs that the engines of a family read as one whole. */
 export interface PakFolders<Options = SharedOptions> {
+  /** `family` of what opening gives. */
+  readonly name: string;
   /** Such a folder in words, for the sentence "Name …". */
   readonly what: string;
   /** True for such a folder, or when the options ask for it. Throws E_NOT_FOUND, E_STORE. */
   matches(path: string, options: Options): Promise<boolean>;
-  /** Opens all of it as one PAK. Throws as the PAKs in it do. */
-  open(path: string, options?: Options): Promise<Pak>;
+  /** Opens all of it as one PAK. Throws as the PAKs in it do. @param shared as for {@link PakFamily.open} */
+  open(path: string, options?: Options, shared?: unknown): Promise<Pak>;
 }
 
 /** An error of ours as the fault of what was checked. Throws any other: that is a bug. */

@@ -9,6 +9,7 @@ export const quake: PakFamily<QuakeOptions> = {
   matches: (head) => startsWith(head, 'PACK') || startsWith(head, 'SPAK'),
   open: async (source, options) => (await import('./quake-pak.ts')).openQuakePak(source, options),
   folders: {
+    name: 'quake-folder',
     what: 'a game directory of Quake (with pak0.pak, or id1 or baseq2 in it)',
     matches: async (path, options) => (await import('./folder.ts')).isQuakeFolder(path, options),
     open: async (path, options) => (await import('./folder.ts')).openQuakeFolder(path, options),

@@ -3,7 +3,7 @@ import type { ByteSource } from '../../core/byte-source.ts';
 import { isPakratError, PakratError } from '../../core/errors.ts';
 import { fileSource } from '../../files/file-source.ts';
 import { slicePieces } from '../../files/pieces.ts';
-import { countEntries, eachEntry, entryAt, offerEntries } from '../many-entries.ts';
+import { countEntries, eachEntry, entryAt, offerEntries, shareDirectory } from '../many-entries.ts';
 import { cleanName, foldName } from '../names.ts';
 import {
   type EntryStatus,
@@ -27,6 +27,13 @@ interface SearchPathOptions {
   lockedParts?: readonly LockedPart[];
   /** Names with the same key are the same file to the engine; they differ by case at most. */
   keyOf: (name: string) => string;
+}
+
+/** The directory of a step as plain data, for threads. */
+export interface SharedStep {
+  label: string;
+  /** Of its family. */
+  directory: unknown;
 }
 
 /**
@@ -97,7 +104,7 @@ class SearchPathPak implements Pak {
         return placed().count;
       },
       at: (row) => placed().at(row),
-      share: () => undefined,
+      share: () => shareSteps(steps),
     });
   }
 
@@ -193,6 +200,15 @@ class SearchPathPak implements Pak {
   async close(): Promise<void> {
     await closeSteps(this.#steps);
   }
+}
+
+/** The directories of all steps; undefined where there is one that each thread has to read. */
+function shareSteps(steps: readonly SearchStep[]): SharedStep[] | undefined {
+  const shared = steps.flatMap(({ label, pak }) => {
+    const directory = shareDirectory(pak)?.directory;
+    return directory === undefined ? [] : [{ label, directory }];
+  });
+  return shared.length === steps.length ? shared : undefined;
 }
 
 /** Entries of a step whose names in the whole are this one when case is ignored. */

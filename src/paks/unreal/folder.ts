@@ -19,10 +19,11 @@ import { walk } from '../../files/walk.ts';
 import { foldName } from '../names.ts';
 import type { LockedPart, Pak } from '../pak.ts';
 import type { SearchStep } from '../search-path/placed-rows.ts';
-import { closeSteps, joinSearchPath, openStepPak } from '../search-path/search-path.ts';
+import { closeSteps, joinSearchPath, openStepPak, type SharedStep } from '../search-path/search-path.ts';
 import { hasFooterMagic, maxFooterSize } from './footer.ts';
 import { mountedNames } from './index/index-rows.ts';
 import { openUnrealPak } from './open.ts';
+import type { SharedIndex } from './opened-index.ts';
 import type { UnrealOptions } from './options.ts';
 import type { UnrealPak } from './unreal-pak.ts';
 
@@ -88,24 +89,20 @@ function isPakName(name: string): boolean {
  * The files of a Paks folder as the game sees them: those of patches in place of those they replace. Names are whole:
  * mount point and name, without what leads out of the game's folder. PAKs that no key opens, and files that are no
  * Unreal PAK, are left out with a note.
+ * @param shared the indices of its PAKs, as another thread opened them with the same options: then nothing is looked for
  * @throws E_NOT_FOUND when there is no PAK, E_KEY_MISSING when none can be opened, and as a PAK that is damaged
  */
-export async function openUnrealFolder(path: string, options: UnrealOptions = {}): Promise<Pak> {
+export async function openUnrealFolder(
+  path: string,
+  options: UnrealOptions = {},
+  shared?: readonly SharedStep[],
+): Promise<Pak> {
   const root = resolve(path);
-  const found: string[] = [];
-  let containers = 0;
-  for (const { name } of walk(root, { largeUnsorted: true })) {
-    await breathe();
-    if (isPakName(name) && isFile(join(root, name))) found.push(join(root, name));
-    else if (/\.utoc$/i.test(name)) containers += 1;
-  }
-  const paks = sortPaks(found);
-  if (paks.length === 0) throw new PakratError('E_NOT_FOUND', `${path} has no PAK in it`);
-  const notes: string[] = [];
-  if (containers > 0) notes.push(`${containers} IoStore containers (.utoc, .ucas) beside the PAKs are not read`);
+  const { found, notes } = shared === undefined ? await findPaks(root) : { found: shared, notes: [] };
+  if (found.length === 0) throw new PakratError('E_NOT_FOUND', `${path} has no PAK in it`);
   const lockedParts: LockedPart[] = [];
+  const steps = await openSteps(found, { root, options, notes, lockedParts });
   const inGame = mountedNames('');
-  const steps = await openSteps(paks, { root, options, notes, lockedParts });
   return joinSearchPath(steps, {
     family: 'unreal-folder',
     version: [...new Set(steps.map(({ pak }) => pak.version))].join(', '),
@@ -120,17 +117,35 @@ export async function openUnrealFolder(path: string, options: UnrealOptions = {}
   });
 }
 
+/** A PAK of a folder, by its path in it, and its index where that was opened. */
+type FoundPak = Pick<SharedStep, 'label'> & Partial<SharedStep>;
+
+/** The PAKs below a folder, the one that wins first. */
+async function findPaks(root: string): Promise<{ found: FoundPak[]; notes: string[] }> {
+  const paths: string[] = [];
+  let containers = 0;
+  for (const { name } of walk(root, { largeUnsorted: true })) {
+    await breathe();
+    if (isPakName(name) && isFile(join(root, name))) paths.push(join(root, name));
+    else if (/\.utoc$/i.test(name)) containers += 1;
+  }
+  const labels = sortPaks(paths).map((path) => path.slice(root.length + 1).replaceAll('\\', '/'));
+  const notes = containers > 0 ? [`${containers} IoStore containers (.utoc, .ucas) beside the PAKs are not read`] : [];
+  return { found: labels.map((label) => ({ label })), notes };
+}
+
 async function openSteps(
-  paths: readonly string[],
+  found: readonly FoundPak[],
   folder: { root: string; options: UnrealOptions; notes: string[]; lockedParts: LockedPart[] },
 ): Promise<SearchStep[]> {
   const { root, options, notes, lockedParts } = folder;
   const steps: SearchStep[] = [];
   try {
-    for (const path of paths) {
-      const label = path.slice(root.length + 1).replaceAll('\\', '/');
+    for (const { label, directory } of found) {
       try {
-        const pak = await openStepPak(path, label, (source) => openUnlocked(source, options));
+        const open = (source: ByteSource): Promise<UnrealPak> =>
+          openUnlocked(source, options, directory as SharedIndex | undefined);
+        const pak = await openStepPak(join(root, label), label, open);
         const mounted = mountedNames(pak.mountPoint);
         steps.push({ label, pak, nameOf: ({ name }) => mounted(name) });
       } catch (error) {
@@ -150,8 +165,8 @@ async function openSteps(
   return steps;
 }
 
-async function openUnlocked(source: ByteSource, options: UnrealOptions): Promise<UnrealPak> {
-  const pak = await openUnrealPak(source, options);
+async function openUnlocked(source: ByteSource, options: UnrealOptions, shared?: SharedIndex): Promise<UnrealPak> {
+  const pak = await openUnrealPak(source, options, shared);
   if (pak.locked !== undefined) throw pak.locked;
   return pak;
 }

@@ -2,6 +2,8 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from '@jest/globals';
+import { openShared } from '../../../src/paks/index.ts';
+import { eachEntry, shareDirectory } from '../../../src/paks/many-entries.ts';
 import type { Pak } from '../../../src/paks/pak.ts';
 import { isUnrealFolder, openUnrealFolder, pakOrder, sortPaks } from '../../../src/paks/unreal/folder.ts';
 import { mountedName } from '../../../src/paks/unreal/index/index-rows.ts';
@@ -240,6 +242,32 @@ test('entries of a folder are read and checked without waiting, those of each PA
     ['a.pak', 'Shooter/Content/b.txt', 'of a', true],
   ]);
   await game.close();
+});
+
+test('a thread is given the indices of a folder: it finds the same files, also where another PAK has come since', async () => {
+  const key = new Uint8Array(32).fill(7);
+  plant({
+    'a.pak': pak({ 'Content/a.txt': 'of a', 'Content/b.txt': 'of a' }),
+    'b_P.pak': unrealPak([{ name: 'Content/b.txt', content: Buffer.from('of b') }], {
+      version: 11,
+      mountPoint: '../../../Shooter/',
+      key,
+      encryptIndex: true,
+    }),
+    'c_P.pak': unrealPak([], { version: 11, key: new Uint8Array(32), encryptIndex: true }),
+  });
+  const game = await openUnrealFolder(root, { keys: [key] });
+  const shared = structuredClone(shareDirectory(game));
+  plant({ 'd_9_P.pak': pak({ 'Content/a.txt': 'newer' }) });
+  const other = await openShared(root, { keys: [key] }, shared!);
+  const rowsOf = (one: Pak): unknown[] => [...eachEntry(one)].map(({ name, hidden, origin }) => [name, hidden, origin]);
+  expect(rowsOf(other)).toEqual(rowsOf(game));
+  const contents = async (one: Pak): Promise<string[]> =>
+    Promise.all([...eachEntry(one)].map(async (entry) => Buffer.from(await gather(one.read(entry))).toString()));
+  expect(await contents(other)).toEqual(['of b', 'of a', 'of a']);
+  expect(await contents(game)).toEqual(['of b', 'of a', 'of a']);
+  await game.close();
+  await other.close();
 });
 
 describeConformance('a real base and its patch', () => {
