@@ -15,7 +15,7 @@ export type SeenFolders = Map<string, boolean>;
 /** A folder that files are written into, and only into. */
 export class OutputFolder {
   readonly root: string;
-  readonly #taken = new TakenNames();
+  readonly #taken: TakenNames;
   #claimed = 0;
   readonly #cleared = new Set<string>();
 
@@ -24,9 +24,11 @@ export class OutputFolder {
 
   /**
    * Makes the folder when it is not there.
-   * @param isKnown another thread of this process has it, and looked into it
+   * @param options.isKnown another thread of this process has it, and looked into it
+   * @param options.claimsOnce nobody claims a path twice, whose name and identity are the same
    */
-  constructor(root: string, isKnown = false) {
+  constructor(root: string, { isKnown = false, claimsOnce = false }: { isKnown?: boolean; claimsOnce?: boolean } = {}) {
+    this.#taken = new TakenNames(claimsOnce);
     this.isNew = fs.mkdirSync(root, { recursive: true }) !== undefined;
     this.root = fs.realpathSync(root);
     if (!isKnown && !this.isNew) this.#clear(this.root);

@@ -32,9 +32,11 @@ export async function extractFiles(source: Source, options: ExtractOptions): Pro
   const read = fileReader(source, options);
   const result: ExtractResult = { files: 0, bytes: 0, skipped: 0, failed: [] };
   const failures = failureRows(result.failed);
-  const work: Extraction = { source, folder: new OutputFolder(options.to), result, failures, options, read };
   // The threads know a file by its number; in a list it may be there twice, under two names.
-  if (isPakSource(source) && options.list === undefined) await extractPak(source, work);
+  const byNumber = isPakSource(source) && options.list === undefined;
+  const folder = new OutputFolder(options.to, { claimsOnce: byNumber });
+  const work: Extraction = { source, folder, result, failures, options, read };
+  if (byNumber) await extractPak(source, work);
   else await extractChosen(work);
   return result;
 }

@@ -4,13 +4,17 @@ import type { Pak } from '../../paks/pak.ts';
 import type { PakTask } from '../paks/pak-tasks.ts';
 import { type OutputNaming, outputName } from './chosen-files.ts';
 
-/** Files of a PAK that are to be written, in the order in which they were chosen. There may be a million: kept are their numbers, and the path of each is made when it is asked for. */
+/** Sizes from this one on are not kept in 32 bits. */
+const largeSize = 2 ** 32 - 1;
+
+/** Files of a PAK that are to be written, in the order of their numbers. There may be millions: kept are their sizes, and the path of each is made when it is asked for. */
 export class PakFiles implements Iterable<PakTask> {
   readonly #pak: Pak;
   readonly #naming: OutputNaming;
-  readonly #indices: Uint32Array;
-  readonly #sizes: Float64Array;
   readonly #isChosen: Uint8Array;
+  /** By numbers: sizes of the files that were chosen, those of the largest beside them. */
+  readonly #sizes: Uint32Array;
+  readonly #largeSizes = new Map<number, number>();
   /** Tasks for the parts of large files, by the numbers of these. */
   readonly #parts = new Map<number, readonly PakTask[]>();
   #count = 0;
@@ -21,9 +25,8 @@ export class PakFiles implements Iterable<PakTask> {
     const most = countEntries(pak);
     this.#pak = pak;
     this.#naming = naming;
-    this.#indices = new Uint32Array(most);
-    this.#sizes = new Float64Array(most);
     this.#isChosen = new Uint8Array(most);
+    this.#sizes = new Uint32Array(most);
   }
 
   get count(): number {
@@ -41,9 +44,9 @@ export class PakFiles implements Iterable<PakTask> {
 
   /** Adds a file that is not among them. @param tasks those that write it: one, or one for each part */
   add({ index, size }: PakTask, tasks: readonly PakTask[]): void {
-    this.#indices[this.#count] = index;
-    this.#sizes[this.#count] = size;
     this.#isChosen[index] = 1;
+    this.#sizes[index] = Math.min(size, largeSize);
+    if (size >= largeSize) this.#largeSizes.set(index, size);
     this.#count += 1;
     this.#bytes += size;
     if (tasks.some(({ part }) => part !== undefined)) this.#parts.set(index, tasks);
@@ -59,12 +62,16 @@ export class PakFiles implements Iterable<PakTask> {
   }
 
   *[Symbol.iterator](): Generator<PakTask> {
-    for (let i = 0; i < this.#count; i++) {
-      const index = this.#indices[i]!;
+    for (let index = 0; index < this.#isChosen.length; index++) {
+      if (!this.has(index)) continue;
       const parts = this.#parts.get(index);
-      if (parts === undefined) yield new FileTask(this, index, this.#sizes[i]!);
+      if (parts === undefined) yield new FileTask(this, index, this.#sizeOf(index));
       else yield* parts;
     }
+  }
+
+  #sizeOf(index: number): number {
+    return this.#largeSizes.get(index) ?? this.#sizes[index]!;
   }
 }
 

@@ -85,7 +85,7 @@ function verifier(pak: Pak, work: VerifyWork): EntryWork {
 }
 
 function extractor(pak: Pak, { to, raw }: { to: string; raw: boolean }, checkpoint: Checkpoint): EntryWork {
-  const folder = new OutputFolder(to, true);
+  const folder = new OutputFolder(to, { isKnown: true });
   const reader = raw ? undefined : pak.readerAtOnce?.();
   return async (entry, { path, size, part }, seen) => {
     const read = size > momentBytes ? undefined : await reader;

@@ -33,3 +33,13 @@ test('says who has it, as long as that is known', () => {
   expect(taken.take('ä/Ö.txt', 'ä/Ö.txt')).toBe('new');
   expect(taken.take('Ä/ö.txt', 'Ä/ö.txt')).toEqual({ other: 'ä/Ö.txt' });
 });
+
+test('where each is taken once, not even its owner takes it again', () => {
+  const taken = new TakenNames(true);
+  const owners = ['low', 'Mixed', 'low-2 (entry 2)'];
+  for (const owner of owners) expect(taken.take(owner.split(' ')[0]!, owner)).toBe('new');
+  for (let turn = 0; turn < 2; turn++) {
+    for (const owner of owners) expect(typeof taken.take(owner.split(' ')[0]!, owner)).toBe('object');
+    for (let i = 0; i < many; i++) taken.take(`file-${i}`, `file-${i} (entry ${i})`);
+  }
+});

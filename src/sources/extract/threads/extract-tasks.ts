@@ -50,7 +50,7 @@ export function extractRunner({
   keys,
   checkpoint,
 }: ExtractSurroundings): (tasks: (CheckTask | ExtractTask)[]) => Promise<TaskResult[]> {
-  const folder = new OutputFolder(to, true);
+  const folder = new OutputFolder(to, { isKnown: true });
   const room = new Workroom();
   const sameContent = new SameContent(folder.root, room, checkpoint);
   const decoder = new ManyDecoder(room, keys);
