@@ -1,6 +1,7 @@
 import { basename } from 'node:path';
 import { addFile, type MissingKey } from '../../builds/keys/missing-key.ts';
 import { isPakratError, type PakratError } from '../../core/errors.ts';
+import { firstNot } from '../../core/sorting/first-not.ts';
 import { eachEntry } from '../../paks/many-entries.ts';
 import type { Pak, PakEntry } from '../../paks/pak.ts';
 
@@ -18,32 +19,46 @@ export async function pakMissingKeys(pak: Pak, label: string): Promise<MissingKe
   const rows = (pak.lockedParts ?? []).map(({ origin, error }): MissingKey => {
     return { key: keyNameOf(error, origin), files: null, bytes: null, names: [], origin };
   });
-  for (const [origin, entries] of encryptedByOrigin(pak)) {
-    const error = await missingKeyError(pak, entries);
+  for (const [origin, { sum, smallest }] of encryptedByOrigin(pak)) {
+    const error = await missingKeyError(pak, smallest);
     if (error === undefined) continue;
-    const key = keyNameOf(error, origin ?? label);
-    const row: MissingKey = { key, files: 0, bytes: 0, names: [], ...(origin !== undefined && { origin }) };
-    for (const { name, size } of entries) addFile(row, name, size);
-    rows.push(row);
+    rows.push({ ...sum, key: keyNameOf(error, origin ?? label), ...(origin !== undefined && { origin }) });
   }
   return rows.sort((a, b) => (b.bytes ?? Number.MAX_VALUE) - (a.bytes ?? Number.MAX_VALUE));
 }
 
+/** The encrypted files of a PAK: there may be millions, and few of them are looked at. */
+interface EncryptedFiles {
+  /** A row for all of them, whose key is not known yet. */
+  sum: MissingKey;
+  /** Those that are tried. */
+  smallest: PakEntry[];
+}
+
 /** The encrypted files of each PAK, those that the game sees; an empty one needs no key. */
-function encryptedByOrigin(pak: Pak): Map<string | undefined, PakEntry[]> {
-  const groups = new Map<string | undefined, PakEntry[]>();
+function encryptedByOrigin(pak: Pak): Map<string | undefined, EncryptedFiles> {
+  const groups = new Map<string | undefined, EncryptedFiles>();
   for (const entry of eachEntry(pak)) {
     if (!entry.encrypted || entry.hidden !== undefined || entry.size === 0) continue;
-    const group = groups.get(entry.origin);
-    if (group === undefined) groups.set(entry.origin, [entry]);
-    else group.push(entry);
+    const group = groups.get(entry.origin) ?? { sum: { key: '', files: 0, bytes: 0, names: [] }, smallest: [] };
+    groups.set(entry.origin, group);
+    addFile(group.sum, entry.name, entry.size);
+    addSmall(group.smallest, entry);
   }
   return groups;
 }
 
+/** Adds an entry to the smallest of all so far, unless it is none of them. */
+function addSmall(smallest: PakEntry[], entry: PakEntry): void {
+  const place = firstNot(0, smallest.length, (i) => smallest[i]!.storedSize <= entry.storedSize);
+  if (place === trials) return;
+  smallest.splice(place, 0, entry);
+  smallest.length = Math.min(smallest.length, trials);
+}
+
 /** The error for the key of these entries; undefined when it is at hand, or when none of them can be read anyway. */
 async function missingKeyError(pak: Pak, entries: readonly PakEntry[]): Promise<PakratError | undefined> {
-  for (const entry of entries.toSorted((a, b) => a.storedSize - b.storedSize).slice(0, trials)) {
+  for (const entry of entries) {
     try {
       for await (const _ of pak.read(entry)) break;
       return undefined;
