@@ -1,4 +1,4 @@
-// Unreal PAKs of 1,000,000 tiny files: all of them checked and compared, and one read by its name, in each form of the index.
+// Unreal PAKs of 1,000,000 tiny files: all of them checked and compared, and one read by its name, in each form of the index, and in the folder of a game.
 //
 // PAKRAT_BEFORE names the bin/run.js of another build, which is then measured in turn with this one.
 import * as fs from 'node:fs';
@@ -17,14 +17,28 @@ export async function unrealTrial({ work, reps, scale }) {
     const pak = join(folder, `${form.replaceAll(/\W+/g, '-')}.pak`);
     if (!fs.existsSync(pak)) writeUnrealPak(pak, shape, count);
     const by = (args) => [...variants(args), { name: 'sha1sum', run: () => measure('sha1sum', [pak]) }];
-    report(`${form}: verify`, by(['verify', pak]), reps);
-    report(`${form}: cat`, by(['cat', pak, nameOf(Math.round(count * 0.748))]), reps);
-    report(`${form}: info`, by(['info', pak]), reps);
-    report(`${form}: diff with itself`, by(['diff', pak, pak]), reps);
+    const compare = (what, source, name) => {
+      report(`${what}: verify`, by(['verify', source]), reps);
+      report(`${what}: cat`, by(['cat', source, name]), reps);
+      report(`${what}: info`, by(['info', source]), reps);
+      report(`${what}: diff with itself`, by(['diff', source, source]), reps);
+    };
+    const name = nameOf(Math.round(count * 0.748));
+    compare(form, pak, name);
+    if (form === 'version 11') compare('a Paks folder with it', paksFolder(folder, pak), `Game/${name}`);
     // Hashes alone have no folders.
     if (shape.hashes && !shape.directory) continue;
     report(`${form}: ls of a folder`, by(['ls', pak, `${dirname(nameOf(count - 1))}/`]), reps);
   }
+}
+
+/** A game's folder with a PAK in it: its names have the mount point in front. */
+function paksFolder(folder, pak) {
+  const paks = join(folder, 'Game/Content/Paks');
+  fs.mkdirSync(paks, { recursive: true });
+  const link = join(paks, 'pakchunk0.pak');
+  if (!fs.existsSync(link)) fs.linkSync(pak, link);
+  return paks;
 }
 
 function variants(args) {
