@@ -1,3 +1,5 @@
+import { giveBack } from './large-bytes.ts';
+
 /** Part of its places that may be taken: more would make looking for one long. */
 const fullest = 0.75;
 const leastPlaces = 1024;
@@ -24,12 +26,18 @@ export class HashSet {
     return this.#places[at] !== 0 || this.#places[at + 1] !== 0;
   }
 
+  /** Gives memory back: nobody may ask it any more. */
+  close(): void {
+    giveBack(this.#places);
+  }
+
   #grow(): void {
     const before = this.#places;
     this.#places = new Uint32Array(2 * before.length);
     for (let at = 0; at < before.length; at += 2) {
       if (before[at] !== 0 || before[at + 1] !== 0) put(this.#places, before[at]!, before[at + 1]!);
     }
+    giveBack(before);
   }
 }
 

@@ -15,7 +15,7 @@ export type SeenFolders = Map<string, boolean>;
 /** A folder that files are written into, and only into. */
 export class OutputFolder {
   readonly root: string;
-  readonly #taken: TakenNames;
+  #taken: TakenNames | undefined;
   #claimed = 0;
   readonly #cleared = new Set<string>();
 
@@ -49,6 +49,7 @@ export class OutputFolder {
         data: { name },
       });
     }
+    if (this.#taken === undefined) throw new Error('a path is claimed after the last');
     const taking = this.#taken.take(path, identity);
     if (typeof taking === 'object') {
       const { other } = taking;
@@ -59,6 +60,12 @@ export class OutputFolder {
     }
     if (taking === 'new') this.#claimed += 1;
     return path;
+  }
+
+  /** Gives the memory of claims back, once no path is claimed any more: of millions it is tens of megabytes. */
+  endClaims(): void {
+    this.#taken?.close();
+    this.#taken = undefined;
   }
 
   /** Paths that are kept so far. */

@@ -35,6 +35,12 @@ export class TakenNames {
     return 'new';
   }
 
+  /** Gives memory back: no name can be taken any more. */
+  close(): void {
+    this.#plain.close();
+    this.#owned.close();
+  }
+
   #takenBefore(key: string, owner: string): Taking {
     if (this.#plain.size === 0 && this.#owned.size === 0) return 'new';
     const hash = textHash(key);

@@ -91,6 +91,7 @@ async function planPak(source: PakSource, work: Extraction, parted: PartedFiles 
     }
   }
   if (named === 0 && leftOut > 0 && options.strip) throw nothingLeft(options);
+  work.folder.endClaims();
   options.onPlan?.(files.count, files.bytes);
   return files;
 }

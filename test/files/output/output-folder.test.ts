@@ -14,6 +14,16 @@ test('names with either slash stay below the folder; two that differ by case are
   expect(() => folder.claim('world/maps/A.ADT')).toThrow(unsafe);
 });
 
+test('after the last claim the paths are written, and no other is claimed', () => {
+  const folder = new OutputFolder(scratch('claimed'));
+  const path = folder.claim('a/b.bin');
+  folder.endClaims();
+  folder.endClaims();
+  expect(() => folder.claim('a/B.bin')).toThrow('after the last');
+  expect(folder.claimed).toBe(1);
+  expect(folder.fileFor(path)).toBe(join(folder.root, 'a/b.bin'));
+});
+
 test('a link on the way is not followed', () => {
   fs.mkdirSync(scratch('elsewhere'));
   const folder = new OutputFolder(scratch('linked'));
