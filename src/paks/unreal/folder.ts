@@ -10,7 +10,7 @@
  * (Order values from the engine's own rules, by CUE4Parse; a pair of base and patch checked on real files.)
  */
 import { statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join, relative, resolve, sep } from 'node:path';
 import { breathe } from '../../core/breathe.ts';
 import type { ByteSource } from '../../core/byte-source.ts';
 import { codeOf, isPakratError, messageOf, PakratError } from '../../core/errors.ts';
@@ -117,8 +117,11 @@ export async function openUnrealFolder(
   });
 }
 
-/** A PAK of a folder, by its path in it, and its index where that was opened. */
-type FoundPak = Pick<SharedStep, 'label'> & Partial<SharedStep>;
+/** A PAK of a folder: its path in it, with `/`, and its index where that was opened. */
+interface FoundPak {
+  label: string;
+  directory?: unknown;
+}
 
 /** The PAKs below a folder, the one that wins first. */
 async function findPaks(root: string): Promise<{ found: FoundPak[]; notes: string[] }> {
@@ -129,7 +132,8 @@ async function findPaks(root: string): Promise<{ found: FoundPak[]; notes: strin
     if (isPakName(name) && isFile(join(root, name))) paths.push(join(root, name));
     else if (/\.utoc$/i.test(name)) containers += 1;
   }
-  const labels = sortPaks(paths).map((path) => path.slice(root.length + 1).replaceAll('\\', '/'));
+  // It is opened by its label: where `/` stands between folders, a back-slash is a letter of a name.
+  const labels = sortPaks(paths).map((path) => relative(root, path).replaceAll(sep, '/'));
   const notes = containers > 0 ? [`${containers} IoStore containers (.utoc, .ucas) beside the PAKs are not read`] : [];
   return { found: labels.map((label) => ({ label })), notes };
 }

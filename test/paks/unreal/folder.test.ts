@@ -171,6 +171,15 @@ describe('a folder of PAKs', () => {
     await unlocked.close();
   });
 
+  // A file of such a name cannot be elsewhere.
+  (process.platform === 'win32' ? test.skip : test)('a PAK with a back-slash in its name is read', async () => {
+    plant({ 'odd\\name.pak': pak({ 'a.txt': 'odd' }), 'mods/b.pak': pak({ 'b.txt': 'in a folder' }) });
+    const game = await openUnrealFolder(root);
+    expect(await text(game, 'Shooter/a.txt')).toBe('odd');
+    expect(await text(game, 'Shooter/b.txt')).toBe('in a folder');
+    await game.close();
+  });
+
   test('a damaged PAK is named', async () => {
     const bytes = pak({ 'a.txt': 'x' });
     bytes[bytes.length - 230]! ^= 1;
