@@ -1,7 +1,7 @@
 import { breathe } from '../core/breathe.ts';
 import { PakratError } from '../core/errors.ts';
+import { seededHash } from '../core/hash.ts';
 import { compareNames } from '../core/names/name-order.ts';
-import { textHash } from '../core/tables/hash-set.ts';
 import type { PackFile } from './packing.ts';
 
 /** Files in the order of their names' bytes, which can be gone through again and again. There may be millions: each is made when its turn comes. */
@@ -41,7 +41,7 @@ async function checkNames(files: SortedFiles, key: (name: string) => string, sig
   for (const { name } of files) {
     if (row % rowsPerTurn === 0) await breathe(signal);
     checkPackName(name);
-    words.set(textHash(key(name)), 2 * row++);
+    words.set(hashOf(key(name)), 2 * row++);
   }
   const hashes = new BigUint64Array(words.buffer).sort();
   const repeated = new Set<bigint>();
@@ -49,12 +49,17 @@ async function checkNames(files: SortedFiles, key: (name: string) => string, sig
   if (repeated.size > 0) refuseSameKeys(files, key, repeated);
 }
 
+/** Which two texts have one hash does not matter: they are looked at. */
+function hashOf(text: string): [number, number] {
+  return [seededHash(text, 1), seededHash(text, 2)];
+}
+
 /** @param hashes of keys that may be the same */
 function refuseSameKeys(files: SortedFiles, key: (name: string) => string, hashes: ReadonlySet<bigint>): void {
   const taken = new Map<string, string>();
   for (const { name } of files) {
     const known = key(name);
-    if (!hashes.has(new BigUint64Array(Uint32Array.from(textHash(known)).buffer)[0]!)) continue;
+    if (!hashes.has(new BigUint64Array(Uint32Array.from(hashOf(known)).buffer)[0]!)) continue;
     const other = taken.get(known);
     if (other !== undefined) {
       throw new PakratError('E_USAGE', `${name} and ${other} would be the same name in the PAK`, {

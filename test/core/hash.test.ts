@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { toHex } from '../../src/core/bytes.ts';
-import { md5, md5Hasher, md5Hex, sha1, sha256 } from '../../src/core/hash.ts';
+import { md5, md5Hasher, md5Hex, seededHash, sha1, sha256 } from '../../src/core/hash.ts';
 
 const abc = new TextEncoder().encode('abc');
 
@@ -17,4 +17,22 @@ test('bytes in pieces hash as all at once', () => {
   hasher.update(abc.subarray(0, 1));
   hasher.update(abc.subarray(1));
   expect(toHex(hasher.digest())).toBe(md5Hex(abc));
+});
+
+test('texts that are nearly the same, or are hashed with another seed, have hashes of which half the bits differ', () => {
+  const bits = (word: number): string => word.toString(2).padStart(32, '0');
+  const differing = (a: number, b: number): number => [...bits((a ^ b) >>> 0)].filter((bit) => bit === '1').length / 32;
+  const texts = Array.from({ length: 1000 }, (_, i) => `world/zone${i % 10}/asset_${i}.m2`);
+  const [ones, others] = [1, 0x80000000].map((seed) => texts.map((text) => seededHash(text, seed))) as [
+    number[],
+    number[],
+  ];
+  expect(new Set(ones).size).toBe(texts.length);
+  const mean = (parts: number[]): number => parts.reduce((sum, part) => sum + part) / parts.length;
+  const alike = ones.slice(1).map((hash, i) => differing(hash, ones[i]!));
+  const seeded = ones.map((hash, i) => differing(hash, others[i]!));
+  for (const part of [mean(alike), mean(seeded)]) {
+    expect(part).toBeGreaterThan(0.45);
+    expect(part).toBeLessThan(0.55);
+  }
 });

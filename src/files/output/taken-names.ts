@@ -1,4 +1,6 @@
-import { HashSet, textHash } from '../../core/tables/hash-set.ts';
+import { randomInt } from 'node:crypto';
+import { seededHash } from '../../core/hash.ts';
+import { HashTags } from '../../core/tables/hash-tags.ts';
 
 /** Names that are kept as they are. As texts, three million take hundreds of megabytes. */
 const mostExact = 1 << 12;
@@ -13,10 +15,10 @@ export type Taking = 'new' | 'again' | { other: string | undefined };
 export class TakenNames {
   /** By the name in lower case: who has it. */
   readonly #exact = new Map<string, string>();
-  /** Of those before: names that their owners have as they are in lower case, which is what most are. */
-  readonly #plain = new HashSet();
-  /** All others, and each with its owner, where that may take it again. */
-  readonly #owned = new HashSet();
+  /** Those before, and a number for who has each: 0 where that is the name in lower case, as most are, or is not asked for. */
+  readonly #before = new HashTags();
+  /** Nobody can make names that all have one hash, for these are not known to them. */
+  readonly #seeds = [randomInt(2 ** 32), randomInt(2 ** 32)] as const;
   readonly #isOnce: boolean;
 
   /** @param isOnce no owner takes a name again: who had one that is forgotten need not be known */
@@ -28,8 +30,11 @@ export class TakenNames {
     const key = name.toLowerCase();
     const known = this.#exact.get(key);
     if (known !== undefined) return known === owner && !this.#isOnce ? 'again' : { other: known };
-    const before = this.#takenBefore(key, owner);
-    if (before !== 'new') return before;
+    const before = this.#before.tagOf(...this.#hash(key));
+    if (before !== undefined) {
+      if (this.#isOnce) return { other: undefined };
+      return before === this.#ownerTag(key, owner) ? 'again' : { other: before === 0 ? key : undefined };
+    }
     if (this.#exact.size === mostExact) this.#forget();
     this.#exact.set(key, owner);
     return 'new';
@@ -37,31 +42,21 @@ export class TakenNames {
 
   /** Gives memory back: no name can be taken any more. */
   close(): void {
-    this.#plain.close();
-    this.#owned.close();
-  }
-
-  #takenBefore(key: string, owner: string): Taking {
-    if (this.#plain.size === 0 && this.#owned.size === 0) return 'new';
-    const hash = textHash(key);
-    if (this.#plain.has(...hash)) return owner === key && !this.#isOnce ? 'again' : { other: key };
-    if (!this.#owned.has(...hash)) return 'new';
-    return this.#owned.has(...textHash(ownedName(key, owner))) ? 'again' : { other: undefined };
+    this.#before.close();
   }
 
   #forget(): void {
     for (const [key, owner] of this.#exact) {
-      if (owner === key) this.#plain.add(...textHash(key));
-      else {
-        this.#owned.add(...textHash(key));
-        if (!this.#isOnce) this.#owned.add(...textHash(ownedName(key, owner)));
-      }
+      this.#before.add(...this.#hash(key), this.#isOnce ? 0 : this.#ownerTag(key, owner));
     }
     this.#exact.clear();
   }
-}
 
-/** No name has a NUL. */
-function ownedName(key: string, owner: string): string {
-  return `${key}\0${owner}`;
+  #hash(key: string): [number, number] {
+    return [seededHash(key, this.#seeds[0]), seededHash(key, this.#seeds[1])];
+  }
+
+  #ownerTag(key: string, owner: string): number {
+    return owner === key ? 0 : Math.max(1, seededHash(owner, this.#seeds[0]));
+  }
 }
