@@ -139,13 +139,17 @@ describe('a proxy that does not do it', () => {
   });
 
   test('says nothing: Ctrl-C ends the command', async () => {
-    const mute: Loopback = await tcpServer(() => {});
+    let asked = (): void => {};
+    const mute: Loopback = await tcpServer(() => asked());
     try {
       for (const name of ['http', 'https']) {
         const at = `${name}://cdn.invalid:${port}`;
         const args = ['sync', 'wow', '--store', scratch('mute'), '--patch-url', at, '--cdn-host', at];
+        const isAsked = new Promise<void>((resolve) => {
+          asked = resolve;
+        });
         const { child, ended } = startPakrat(args, { env: { [`${name}_proxy`]: mute.host } });
-        await new Promise((resolve) => setTimeout(resolve, 1500));
+        await isAsked;
         const from = performance.now();
         child.kill('SIGINT');
         expect((await ended).status).toBe(130);
