@@ -18,7 +18,7 @@ import type { FolderFile } from '../publish/files/folder-files.ts';
 import { type PublishedBuild, publishBuild } from '../publish/publish-build.ts';
 import { type ServeStats, type StaticServer, serveFolder } from '../serve/static-server.ts';
 import { type Comparison, compareWithGame } from './compare.ts';
-import { claimDemoFolder, type DemoFolder, shownPath } from './folder.ts';
+import { claimDemoFolder, clearTemporary, type DemoFolder, shownPath } from './folder.ts';
 import { demoBuild, demoKey, demoLocales, sampleGame } from './game.ts';
 
 type Amount = SyncReport['wanted'];
@@ -95,7 +95,7 @@ export async function runDemo(request: DemoRequest, hooks: DemoHooks): Promise<D
     showMore(demo, request.program);
     return { folder: folder.root, ...synced, ...read, seconds: Math.round(performance.now() - started) / 1000 };
   } finally {
-    fs.rmSync(folder.temporary, { recursive: true, force: true });
+    clearTemporary(folder);
   }
 }
 

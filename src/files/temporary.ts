@@ -56,9 +56,15 @@ export function releaseTemporary(path: string): void {
   open.delete(path);
 }
 
-/** Removes all temporary files of this thread: for a process that ends where it stands. */
+/** Makes a folder that goes with the temporary files of this thread until {@link releaseTemporary}, whatever is in it. */
+export function makeTemporaryFolder(path: string): void {
+  open.add(path);
+  fs.mkdirSync(path, { recursive: true });
+}
+
+/** Removes all temporary files and folders of this thread: for a process that ends where it stands. */
 export function removeTemporaries(): void {
-  for (const path of open) fs.rmSync(path, { force: true });
+  for (const path of open) fs.rmSync(path, { force: true, recursive: true });
   open.clear();
 }
 

@@ -87,7 +87,7 @@ describe('pakrat demo', () => {
 });
 
 /** Starts a demo, and does something to it while it syncs. */
-async function disturbDemo(folder: string, disturb: (child: ChildProcess) => void): Promise<Run> {
+async function disturbDemo(folder: string, disturb: (child: ChildProcess) => unknown): Promise<Run> {
   const { child, ended } = startPakrat(['demo', '--to', folder]);
   const syncing = (): boolean => ['tmp/cdn', 'store/tpr'].every((path) => existsSync(join(folder, path)));
   while (!syncing() && child.exitCode === null) await sleep(20);
@@ -232,10 +232,20 @@ describe('the folder', () => {
     expect(readFileSync(scratch('file'), 'utf8')).toBe('mine');
   });
 
-  test('of a demo that was interrupted has no CDN tree', async () => {
-    const folder = scratch('interrupted');
-    const run = await disturbDemo(folder, (child) => child.kill('SIGINT'));
-    expect(run).toMatchObject({ status: 130, stderr: expect.stringContaining('E_ABORTED') });
-    expect(readdirSync(folder).sort()).toEqual(['pakrat-demo.txt', 'store']);
-  }, 30_000);
+  test.each([
+    ['once', 0],
+    ['and again at once, which waits for nothing', 1],
+  ])(
+    'of a demo that was interrupted %s has no CDN tree',
+    async (_, more) => {
+      const folder = scratch(`interrupted-${more}`);
+      const run = await disturbDemo(folder, async (child) => {
+        child.kill('SIGINT');
+        for (let i = 0; i < more; i++) await sleep(10).then(() => child.kill('SIGINT'));
+      });
+      expect(run).toMatchObject({ status: 130, stderr: expect.stringContaining('E_ABORTED') });
+      expect(readdirSync(folder).sort()).toEqual(['pakrat-demo.txt', 'store']);
+    },
+    30_000,
+  );
 });
