@@ -12,13 +12,14 @@ import { type SyncReport, sync } from '../app/sync.ts';
 import { abortError, codeOf, PakratError } from '../core/errors.ts';
 import type { OnProgress, WorkOptions } from '../core/progress.ts';
 import { formatBytes, formatDuration } from '../core/quantities.ts';
+import { removeTemporaryFolder } from '../files/temporary.ts';
 import { encodeKeyList } from '../formats/configs/key-list.ts';
 import { encodeListfile } from '../formats/roots/listfile.ts';
 import type { FolderFile } from '../publish/files/folder-files.ts';
 import { type PublishedBuild, publishBuild } from '../publish/publish-build.ts';
 import { type ServeStats, type StaticServer, serveFolder } from '../serve/static-server.ts';
 import { type Comparison, compareWithGame } from './compare.ts';
-import { claimDemoFolder, clearTemporary, type DemoFolder, shownPath } from './folder.ts';
+import { claimDemoFolder, type DemoFolder, shownPath } from './folder.ts';
 import { demoBuild, demoKey, demoLocales, sampleGame } from './game.ts';
 
 type Amount = SyncReport['wanted'];
@@ -95,7 +96,7 @@ export async function runDemo(request: DemoRequest, hooks: DemoHooks): Promise<D
     showMore(demo, request.program);
     return { folder: folder.root, ...synced, ...read, seconds: Math.round(performance.now() - started) / 1000 };
   } finally {
-    clearTemporary(folder);
+    removeTemporaryFolder(folder.temporary);
   }
 }
 

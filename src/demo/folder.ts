@@ -1,7 +1,7 @@
 import * as fs from 'node:fs';
 import { isAbsolute, join, relative, resolve } from 'node:path';
 import { PakratError } from '../core/errors.ts';
-import { makeTemporaryFolder, releaseTemporary } from '../files/temporary.ts';
+import { makeTemporaryFolder } from '../files/temporary.ts';
 
 /** The folders and files of a demo. */
 export interface DemoFolder {
@@ -45,12 +45,6 @@ export function claimDemoFolder(path: string): DemoFolder {
   fs.mkdirSync(folder.cdn);
   fs.writeFileSync(join(root, marker), markerText);
   return folder;
-}
-
-/** Takes away what is there only while a demo runs. */
-export function clearTemporary({ temporary }: DemoFolder): void {
-  fs.rmSync(temporary, { recursive: true, force: true });
-  releaseTemporary(temporary);
 }
 
 function isDemoFolder(root: string): boolean {

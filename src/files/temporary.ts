@@ -56,10 +56,16 @@ export function releaseTemporary(path: string): void {
   open.delete(path);
 }
 
-/** Makes a folder that goes with the temporary files of this thread until {@link releaseTemporary}, whatever is in it. */
+/** Makes a folder that goes with the temporary files of this thread, whatever is in it, until {@link removeTemporaryFolder}. */
 export function makeTemporaryFolder(path: string): void {
   open.add(path);
   fs.mkdirSync(path, { recursive: true });
+}
+
+/** Removes a temporary folder, if it is there, with all that is in it. */
+export function removeTemporaryFolder(path: string): void {
+  fs.rmSync(path, { recursive: true, force: true });
+  open.delete(path);
 }
 
 /** Removes all temporary files and folders of this thread: for a process that ends where it stands. */
