@@ -8,7 +8,7 @@ import type { Source } from './source.ts';
 export interface RegexSearchOptions {
   /** Ends the search at once. */
   signal?: AbortSignal | undefined;
-  /** Time for a batch of names. */
+  /** Time for a batch of names, once the thread runs. */
   batchMs?: number | undefined;
   /** The file that the thread runs; absent: the one that lies beside this program. */
   workerUrl?: URL | undefined;
@@ -29,6 +29,8 @@ export class RegexSearch {
   readonly text: string;
   readonly #options: RegexSearchOptions;
   readonly #thread: Worker;
+  /** Fulfilled when the thread runs, or will not: what it takes to start, on a busy machine, is not the pattern's time. */
+  readonly #started: Promise<unknown>;
   /** Aborted when nothing more is to be waited for, with the error that says why. */
   readonly #end = new AbortController();
   /** Batches that were sent, and those that were answered: the thread takes them in turn. */
@@ -48,6 +50,7 @@ export class RegexSearch {
     this.#thread.on('message', (answer: Uint8Array) => this.#answers.set(this.#answered++, answer));
     this.#thread.on('error', (error) => this.#end.abort(this.#failure(error)));
     signal?.addEventListener('abort', () => this.#end.abort(), { signal: this.#end.signal });
+    this.#started = once(this.#thread, 'online', { signal: this.#end.signal }).catch(() => {});
   }
 
   /** True for a name that has one of the patterns. @throws as {@link filter} */
@@ -89,6 +92,7 @@ export class RegexSearch {
   /** For each name of some batches whether it has a pattern, 1 or 0, when all of them have been answered. */
   async #found(batches: readonly number[]): Promise<Uint8Array> {
     const found: Uint8Array[] = [];
+    await this.#started;
     for (const batch of batches) {
       while (this.#answered <= batch) await this.#answer();
       found.push(this.#answers.get(batch) ?? new Uint8Array());
