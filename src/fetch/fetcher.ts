@@ -264,7 +264,7 @@ export class Fetcher {
     const { hosts, attemptsPerHost } = await network.cdn();
     const failures = await transfer(claimed.take(this.#prepared(jobs)), {
       hosts,
-      engine: await network.engine(),
+      engine: () => network.engine(),
       jobs: this.settings.jobs,
       attemptsPerHost: fetch.attemptsPerHost ?? attemptsPerHost,
       kind,

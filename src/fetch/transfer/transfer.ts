@@ -15,7 +15,8 @@ import { type PackedJob, partOf, type RangeTargets } from './range-targets.ts';
 /** The hosts and the engine that a transfer uses, and callbacks for what comes of it. */
 export interface TransferOptions {
   hosts: Hosts;
-  engine: Engine;
+  /** Asked for when there is something to fetch. */
+  engine: () => Promise<Engine>;
   /** Ranges in flight at a time. */
   jobs: number;
   attemptsPerHost: number;
@@ -202,10 +203,11 @@ class JobRun {
     host: Host,
     isPatient: boolean,
   ): Promise<{ result: RangeResult; right: number; isDone: boolean }> {
-    const { hosts, kind, engine, end, onSpans, onDone } = this.#tools;
+    const { hosts, kind, end, onSpans, onDone } = this.#tools;
     const patience = isPatient ? this.#tools.patience.take(part.end - part.start) : 0;
     const asked = { ...part, hasAlternatives: hosts.hasOthers(host, kind), patience };
     const run = { onSpans: (spans: Span[]): void => onSpans(part.path, spans), signal: end.running };
+    const engine = await this.#tools.engine();
     const result = await engine.run(asked, host.base, run);
     let right = 0;
     let done = 0;

@@ -83,12 +83,13 @@ function* packedLater(work: Iterable<RangeJob>): Generator<PackedJob> {
 
 function run(
   hosts: Hosts,
-  more: Partial<TransferOptions> & { work?: Iterable<RangeJob> } = {},
+  more: Partial<Omit<TransferOptions, 'engine'>> & { work?: Iterable<RangeJob>; engine?: Engine } = {},
 ): ReturnType<typeof transfer> {
-  const { work = jobs(), ...options } = more;
+  const { work = jobs(), engine: given, ...options } = more;
+  let started = given;
   return transfer(packedLater(work), {
     hosts,
-    engine: options.engine ?? engine(),
+    engine: async () => (started ??= engine()),
     jobs: 4,
     attemptsPerHost: 3,
     kind: 'data',
@@ -132,9 +133,10 @@ describe('honest hosts', () => {
     for (const { asked } of servers) expect(asked.length).toBeGreaterThan(0);
   });
 
-  test('nothing to do asks nobody', async () => {
+  test('nothing to do asks nobody, and starts nothing', async () => {
     expect(await run(await startHosts(undefined), { work: [] })).toEqual([]);
     expect(requests()).toBe(0);
+    expect(engines).toEqual([]);
   });
 });
 
