@@ -224,12 +224,12 @@ describe('what is not as it should be is not proven, and told as ever', () => {
   test('random damage', async () => {
     const random = randomSource(20261123);
     let found = 0;
-    for (let round = 0; round < 8; round++) {
+    for (let round = 0; round < 4; round++) {
       const store = copyOf(round % 2 === 0 ? whole : partly);
       for (let i = 0; i < 4; i++) damageStore(store.root, random, 'answers');
       found += (await bothWays(store)).bad.length;
     }
-    expect(found).toBeGreaterThan(8);
+    expect(found).toBeGreaterThan(4);
   });
 });
 

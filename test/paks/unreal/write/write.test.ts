@@ -12,6 +12,7 @@ import { randomSource } from '../../../support/hostile.ts';
 import { fixtureKeys } from '../../../support/pak-fixtures.ts';
 import { gather, memorySink, packed, packFile } from '../../../support/pak-sources.ts';
 import { scratchFolder } from '../../../support/scratch.ts';
+import { someOf } from '../../../support/some-of.ts';
 
 const scratch = scratchFolder();
 
@@ -165,7 +166,8 @@ test('holds no large file in memory', async () => {
   expect(most - before).toBeLessThan(200 << 20);
 });
 
-test.each([11, 9])('an index of version %s that was made on disk is that which was made in memory', async (version) => {
+const onDisk = someOf([11, 9], (version) => version === 11);
+test.each(onDisk)('an index of version %s that was made on disk is that which was made in memory', async (version) => {
   const many = Array.from({ length: 60_000 }, (_, i) => packFile(`${i % 50}/${'long '.repeat(24)}${i}`, ''));
   const temporary = scratch(`disk ${version}`);
   const [options, sink] = [{ version, key, encryptIndex: true }, memorySink()];
