@@ -12,7 +12,8 @@ import { claimedBytes } from '../support/interrupt.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import type { ServedTree } from '../support/served-cdn.ts';
+import { serveTree } from '../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
 
 // Whole processes and whole syncs; the machine may be busy.

@@ -2,10 +2,11 @@ import { cpSync, existsSync, readdirSync, readFileSync, renameSync, statSync, wr
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { diskBlock, makeImage, mountImage, spoilBlocks, unmountImage, whyNoDisk } from '../support/mounted-image.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { type Run, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { someOf } from '../support/some-of.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 /* A disk of which blocks went bad: a file system that has a checksum of each block gives back none that does not fit. */

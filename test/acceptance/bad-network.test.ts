@@ -7,7 +7,8 @@ import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort, httpServer } from '../support/loopback.ts';
 import { pakratJson } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import type { ServedTree } from '../support/served-cdn.ts';
+import { makeTree, serveTree } from '../support/synthetic-cdn.ts';
 import { wrongByEkey } from '../support/truth.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 

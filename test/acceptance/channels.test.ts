@@ -5,9 +5,10 @@ import type { SyncReport } from '../../src/app/sync.ts';
 import type { ProductTable } from '../../src/app/versions.ts';
 import { md5Hex } from '../../src/core/hash.ts';
 import { freePort } from '../support/loopback.ts';
+import { makeTree, serveTree } from '../support/own-cdn.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import type { ServedTree } from '../support/served-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes and whole syncs; the machine may be busy.

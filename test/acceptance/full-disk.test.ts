@@ -6,10 +6,11 @@ import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts
 import { familyFiles, publishFamily } from '../support/family.ts';
 import { freePort } from '../support/loopback.ts';
 import { makeImage, mountImage, unmountImage, whyNoDisk } from '../support/mounted-image.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { type Run, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { someOf } from '../support/some-of.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 import { describeTmpfs, fillDisk, withTmpfs } from '../support/tmpfs.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 

@@ -1,9 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { type Run, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes; the machine may be busy.

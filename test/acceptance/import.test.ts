@@ -7,10 +7,10 @@ import { type StaticServer, serveFolder } from '../../src/serve/static-server.ts
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { claimedBytes } from '../support/interrupt.ts';
 import { freePort } from '../support/loopback.ts';
+import { makeTree } from '../support/own-cdn.ts';
 import { cutPowerAgainAndAgain, describePowerCut } from '../support/power-cut.ts';
 import { pakratJson, runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { makeTree } from '../support/synthetic-cdn.ts';
 import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 

@@ -2,10 +2,11 @@ import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { VerifyResult } from '../../src/verify/verify-result.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { someOf } from '../support/some-of.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 /*

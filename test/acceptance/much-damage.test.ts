@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { StatusReport } from '../../src/app/status.ts';
 import { freePort } from '../support/loopback.ts';
+import { makeTree } from '../support/own-cdn.ts';
 import { pakratJson, runPakrat, runShell } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type GoodServer, serveWell } from '../support/serve-well.ts';
-import { makeTree } from '../support/synthetic-cdn.ts';
 import { readTruth } from '../support/truth.ts';
 
 /* More than ten thousand things that are wrong: a disk that is not there, or gives back something else. */

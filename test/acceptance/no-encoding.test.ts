@@ -2,9 +2,10 @@ import * as fs from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { treeOf } from '../publish/published.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 /* A build whose encoding file no host has any more, or has right: with --all the rest is kept, as long as there is a host for it. */

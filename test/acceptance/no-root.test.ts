@@ -6,7 +6,8 @@ import type { Pakrat } from '../../src/pakrat.ts';
 import { freePort } from '../support/loopback.ts';
 import { pakratJson } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import type { ServedTree } from '../support/served-cdn.ts';
+import { makeTree, serveTree } from '../support/synthetic-cdn.ts';
 import { expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 

@@ -5,9 +5,10 @@ import { md5Hex } from '../../src/core/hash.ts';
 import { checkHeldBytes, lostClaims, readClaims, servedObjects, wronglyServed } from '../support/held-bytes.ts';
 import { randomSource } from '../support/hostile.ts';
 import { makeOldStore, oldSchema, schemaOf } from '../support/old-store.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { pakratJson, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { describeTmpfs, withTmpfs } from '../support/tmpfs.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 

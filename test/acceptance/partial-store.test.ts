@@ -6,9 +6,10 @@ import { openPakrat, type Pakrat } from '../../src/pakrat.ts';
 import { checkHeldBytes, lostClaims, readClaims, servedObjects, wronglyServed } from '../support/held-bytes.ts';
 import { randomSource } from '../support/hostile.ts';
 import { killAgainAndAgain } from '../support/interrupt.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { pakratJson, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { readTruth } from '../support/truth.ts';
 
 // Whole processes; the machine may be busy.

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import type { SyncReport } from '../../src/app/sync.ts';
 import { certify, hasOpenssl } from '../support/certificate.ts';
 import { freePort, type Loopback, tcpServer } from '../support/loopback.ts';
+import { makeTree, serveTree } from '../support/own-cdn.ts';
 import { type ProxyServer, proxyServer } from '../support/proxy-server.ts';
 import { type Run, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import type { ServedTree } from '../support/served-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 /* Behind a proxy: the hosts have names that only the proxy knows. */

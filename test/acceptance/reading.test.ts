@@ -6,7 +6,8 @@ import { freePort } from '../support/loopback.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
 import { type GoodServer, serveWell } from '../support/serve-well.ts';
-import { makeTree, type ServedRequest } from '../support/synthetic-cdn.ts';
+import type { ServedRequest } from '../support/served-cdn.ts';
+import { makeTree } from '../support/synthetic-cdn.ts';
 import { readTruth, type Truth, type TruthRow } from '../support/truth.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 

@@ -4,8 +4,9 @@ import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals
 import { md5Hex } from '../../src/core/hash.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { makeImage, mountImage, unmountImage, whyNoDisk } from '../support/mounted-image.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 /* A file system on which two files can share their bytes. */

@@ -8,7 +8,8 @@ import { makeEncryptedTree, writeTreeKey } from '../support/armadillo-tree.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { freePort } from '../support/loopback.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import type { ServedTree } from '../support/served-cdn.ts';
+import { makeTree, serveTree } from '../support/synthetic-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 /* Trees of the generator beside the conformance files, through a server that has nothing and fetches all. */

@@ -9,9 +9,9 @@ import type { ExtractResult } from '../../src/sources/extract/extract.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { claimedBytes } from '../support/interrupt.ts';
 import { freePort } from '../support/loopback.ts';
+import { makeTree } from '../support/own-cdn.ts';
 import { pakratJson, type Run, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { makeTree } from '../support/synthetic-cdn.ts';
 import { type Expected, expectedFiles, readTruth, wrongFiles } from '../support/truth.ts';
 
 // Many processes at once; the machine may be busy.

@@ -4,10 +4,11 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { randomSource } from '../support/hostile.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { quakePak } from '../support/quake-pak.ts';
 import { type Run, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes; the machine may be busy.

@@ -6,9 +6,9 @@ import type { SyncReport } from '../../src/app/sync.ts';
 import { certify } from '../support/certificate.ts';
 import { freePort } from '../support/loopback.ts';
 import { describeNginx, startNginx } from '../support/nginx.ts';
+import { makeTree } from '../support/own-cdn.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { makeTree } from '../support/synthetic-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes and whole syncs; the machine may be busy.

@@ -2,9 +2,10 @@ import { spawn, spawnSync } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { freePort, httpServer, type Loopback } from '../support/loopback.ts';
 import { type LyingServer, lyingServer, objectsBelow } from '../support/lying-server.ts';
+import { makeTree, serveTree } from '../support/own-cdn.ts';
 import { environment, programLine } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { makeTree, type ServedTree, serveTree } from '../support/synthetic-cdn.ts';
+import type { ServedTree } from '../support/served-cdn.ts';
 
 /* Whoever waits on a terminal for a slow host sees for what, and how it comes; what was asked for is written where nothing is drawn any more. */
 

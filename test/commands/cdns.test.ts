@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 
 const scratch = scratchFolder();
 

@@ -5,7 +5,8 @@ import type { DiffOptions } from '../../src/app/diff.ts';
 import { type TruthFile, truthDiff, truthFetch, truthFiles } from '../support/diff-truth.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
+import { syntheticCdn } from '../support/synthetic-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes; the machine may be busy.

@@ -6,7 +6,8 @@ import { inspectBytes } from '../../src/inspect/inspect.ts';
 import { openStore, type SmallObject } from '../../src/store/store.ts';
 import { runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
+import { syntheticCdn } from '../support/synthetic-cdn.ts';
 import { readTruth } from '../support/truth.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 

@@ -4,10 +4,10 @@ import { readdir, readFile, stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { openPakrat } from '../../src/pakrat.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { quakePak } from '../support/quake-pak.ts';
 import { runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { syntheticCdn } from '../support/synthetic-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 const scratch = scratchFolder();

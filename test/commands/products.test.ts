@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, jest, test } from '@jest/globals';
 import type { ProductRow } from '../../src/app/products.ts';
 import { freePort } from '../support/loopback.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { pakratJson, runPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 // Whole processes; the machine may be busy.

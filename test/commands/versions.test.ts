@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { freePort, httpServer, type Loopback, tcpServer } from '../support/loopback.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { type Run, runPakrat, runShell, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 const scratch = scratchFolder();

@@ -8,11 +8,12 @@ import { openPakrat } from '../../src/pakrat.ts';
 import { encodePacklist } from '../../src/paks/nadeo/keys/packlist.ts';
 import { type PublishedBuild, type PublishFile, publishBuild } from '../../src/publish/publish-build.ts';
 import { serveFolder } from '../../src/serve/static-server.ts';
-import { importTree, makeClient } from '../installs/casc/local-tree.ts';
 import { freePort } from '../support/loopback.ts';
+import { makeTree } from '../support/own-cdn.ts';
 import { quakePak } from '../support/quake-pak.ts';
 import { environment, programLine } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import { withPakrat } from '../support/with-pakrat.ts';
 
 /*
  * Every command that README.md, docs/coming-from.md and the examples of --help show is run as it is written, by a shell, in a folder that has
@@ -168,9 +169,13 @@ async function makeFiles(): Promise<void> {
   for (const line of made) expect(await run(`pakrat ${line}`)).toEqual({ line: `pakrat ${line}`, problem: '' });
   fs.cpSync(scratch('cdn'), scratch('mirror'), { recursive: true });
   fs.cpSync(scratch('cdn/tpr/wow_classic_era'), scratch('backup/.ngdp/objects'), { recursive: true });
-  makeClient(scratch('client'), 'commands', ['--layout', 'tvfs', '--files', '400', '--withheld', '0']);
+  const client = ['--files', '400', '--total-bytes', '1M', '--archives', '3', '--layout', 'tvfs', '--withheld', '0'];
+  makeTree(scratch('client'), 9, [...client, '--local', '--seed', 'commands']);
   fs.renameSync(scratch('client/local'), scratch('World of Warcraft'));
-  await importTree(scratch('client'), scratch('store'));
+  await withPakrat({ store: scratch('store'), offline: true }, async (pakrat) => {
+    await pakrat.keys.import([scratch('client/truth/keys.txt')]);
+    await pakrat.listfile.import(scratch('client/listfile.csv'));
+  });
   // The settings of a person who has the lists on a server of their own: nobody else is asked.
   write('settings.json', JSON.stringify({ keys: { url: listUrls.keys() }, listfile: { url: listUrls.names() } }));
 }

@@ -4,8 +4,9 @@ import { Session } from '../../src/app/session/session.ts';
 import { type Server, startServer } from '../../src/serve/server.ts';
 import { freePort } from '../support/loopback.ts';
 import { describeNginx, type Nginx, startNginx } from '../support/nginx.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 /* What docs/serve.md says of nginx before a server, with other ports. */

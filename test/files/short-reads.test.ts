@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, jest, test } from '@jest/globals';
 import type { Pakrat } from '../../src/pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import type { SyntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 
 /* A read that gives less than is asked for, as a network drive and some file systems of users give it: what comes of it is the same. */
 
@@ -39,7 +39,7 @@ const { appendHistory, readHistory } = await import('../../src/store/history/his
 const { SameContent } = await import('../../src/sources/extract/threads/same-content.ts');
 const { Workroom } = await import('../../src/sources/extract/threads/workroom.ts');
 const { openPakrat } = await import('../../src/pakrat.ts');
-const { syntheticCdn } = await import('../support/synthetic-cdn.ts');
+const { syntheticCdn } = await import('../support/own-cdn.ts');
 
 let cdn: SyntheticCdn;
 beforeAll(async () => {

@@ -5,9 +5,10 @@ import type { VerifyResult } from '../../src/app/verify.ts';
 import { encodeBlte } from '../../src/formats/blte/encode.ts';
 import { builtModule } from '../support/built-module.ts';
 import { randomSource } from '../support/hostile.ts';
+import { syntheticCdn } from '../support/own-cdn.ts';
 import { scratchFolder } from '../support/scratch.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
 import { flipBytes } from '../support/synced-store.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
 import { withPakrat } from '../support/with-pakrat.ts';
 
 /* What threads find right of a folder is right, and whatever else is told is the same as without them. */

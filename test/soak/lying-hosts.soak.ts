@@ -6,7 +6,8 @@ import { checkHeldBytes } from '../support/held-bytes.ts';
 import { type Asked, type Lie, type LyingServer, lyingServer, objectsBelow } from '../support/lying-server.ts';
 import { runPakrat, startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../support/served-cdn.ts';
+import { syntheticCdn } from '../support/synthetic-cdn.ts';
 
 /* Each lie about each kind of object, with the patience that the program has by itself: a minute or more each, side by side. */
 

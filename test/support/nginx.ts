@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, test } from '@jest/globals';
 import { freePort } from './loopback.ts';
-import { listening, type ServedRequest } from './synthetic-cdn.ts';
+import { listening, type ServedRequest } from './served-cdn.ts';
 
 /*
  * nginx, the server that real mirrors run, as the other side of a test: one process of our own on a free port, over a folder,

@@ -1,5 +1,6 @@
 import { hasNginx, startNginx } from './nginx.ts';
-import { type ServedRequest, serveTree } from './synthetic-cdn.ts';
+import { serveTree } from './own-cdn.ts';
+import type { ServedRequest } from './served-cdn.ts';
 
 /** A good server over a tree: nginx, or the tree's own server where nginx is absent. */
 export interface GoodServer {

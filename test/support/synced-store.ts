@@ -2,7 +2,8 @@ import { cpSync, existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Pakrat } from '../../src/pakrat.ts';
 import { Sqlite } from '../../src/store/ledger/sqlite.ts';
-import { type SyntheticCdn, syntheticCdn } from './synthetic-cdn.ts';
+import { syntheticCdn } from './own-cdn.ts';
+import type { SyntheticCdn } from './served-cdn.ts';
 import { withPakrat } from './with-pakrat.ts';
 
 /* A store that was synced once from a made tree, of which tests take copies to damage. */

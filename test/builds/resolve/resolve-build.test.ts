@@ -4,7 +4,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { findCalled, versionOfBuildName } from '../../../src/builds/resolve/build-spec.ts';
 import type { Pakrat } from '../../../src/pakrat.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { type SyntheticCdn, syntheticCdn } from '../../support/synthetic-cdn.ts';
+import type { SyntheticCdn } from '../../support/served-cdn.ts';
+import { syntheticCdn } from '../../support/synthetic-cdn.ts';
 import { readTruth, type Truth } from '../../support/truth.ts';
 import { withPakrat } from '../../support/with-pakrat.ts';
 

@@ -4,8 +4,8 @@ import { beforeAll, expect, test } from '@jest/globals';
 import type { Progress } from '../../../src/core/progress.ts';
 import { type Pakrat, PakratError } from '../../../src/index.ts';
 import { freePort } from '../../support/loopback.ts';
+import { makeTree } from '../../support/own-cdn.ts';
 import { scratchFolder } from '../../support/scratch.ts';
-import { makeTree } from '../../support/synthetic-cdn.ts';
 import { withPakrat } from '../../support/with-pakrat.ts';
 
 /* A mirror that somebody keeps: any file of it may be damaged, cut, empty, or something else than a file. */

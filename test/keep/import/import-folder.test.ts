@@ -8,9 +8,10 @@ import { md5Hex } from '../../../src/core/hash.ts';
 import type { Pakrat } from '../../../src/pakrat.ts';
 import { makeEncryptedTree, writeTreeKey } from '../../support/armadillo-tree.ts';
 import { checkHeldBytes } from '../../support/held-bytes.ts';
+import { syntheticCdn } from '../../support/own-cdn.ts';
 import { scratchFolder } from '../../support/scratch.ts';
+import type { SyntheticCdn } from '../../support/served-cdn.ts';
 import { flipBytes } from '../../support/synced-store.ts';
-import { type SyntheticCdn, syntheticCdn } from '../../support/synthetic-cdn.ts';
 import { withPakrat } from '../../support/with-pakrat.ts';
 
 const scratch = scratchFolder();

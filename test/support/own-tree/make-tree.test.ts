@@ -4,8 +4,8 @@ import { expect, test } from '@jest/globals';
 import { decodeBlte } from '../../../src/formats/blte/decode.ts';
 import { decodeKeyList } from '../../../src/formats/configs/key-list.ts';
 import { freePort } from '../loopback.ts';
+import { serveTree } from '../own-cdn.ts';
 import { scratchFolder } from '../scratch.ts';
-import { serveTree } from '../synthetic-cdn.ts';
 import { readTruth } from '../truth.ts';
 import { makeOwnTree } from './make-tree.ts';
 import { md5 } from './objects.ts';
@@ -53,7 +53,7 @@ test('the server serves ranges, tells what it was asked, and is bad on purpose',
     const response = await fetch(`${url}/wow/versions`, { headers: range === undefined ? {} : { range } });
     return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) };
   };
-  const good = await serveTree(root, [], await freePort(), 'own');
+  const good = await serveTree(root, [], await freePort());
   try {
     expect(await ask(good.url)).toEqual({ status: 200, bytes: whole });
     expect(await ask(good.url, 'bytes=10-19')).toEqual({ status: 206, bytes: whole.subarray(10, 20) });
@@ -75,9 +75,9 @@ test('the server serves ranges, tells what it was asked, and is bad on purpose',
     [['--no-range'], { status: 200, bytes: whole }],
     [['--flip', '1'], { status: 206, bytes: Buffer.from([whole[0]! ^ 1]) }],
   ] as const) {
-    const bad = await serveTree(root, badness, await freePort(), 'own');
+    const bad = await serveTree(root, badness, await freePort());
     expect(await ask(bad.url, 'bytes=0-0').finally(bad.close)).toMatchObject(expected);
   }
-  const cutting = await serveTree(root, ['--cut', '1'], await freePort(), 'own');
+  const cutting = await serveTree(root, ['--cut', '1'], await freePort());
   await expect(ask(cutting.url).finally(cutting.close)).rejects.toThrow();
 });

@@ -4,9 +4,10 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ImportOptions, ImportReport } from '../../../../src/app/import.ts';
 import { builtModule } from '../../../support/built-module.ts';
 import { checkHeldBytes } from '../../../support/held-bytes.ts';
+import { syntheticCdn } from '../../../support/own-cdn.ts';
 import { scratchFolder } from '../../../support/scratch.ts';
+import type { SyntheticCdn } from '../../../support/served-cdn.ts';
 import { flipBytes } from '../../../support/synced-store.ts';
-import { type SyntheticCdn, syntheticCdn } from '../../../support/synthetic-cdn.ts';
 import { withPakrat } from '../../../support/with-pakrat.ts';
 
 /* What threads find right is taken whole; whatever else is told and taken is the same as without them. */
