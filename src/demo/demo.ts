@@ -95,6 +95,10 @@ export async function runDemo(request: DemoRequest, hooks: DemoHooks): Promise<D
     await showFiles(offline);
     showMore(demo, request.program);
     return { folder: folder.root, ...synced, ...read, seconds: Math.round(performance.now() - started) / 1000 };
+  } catch (error) {
+    // A command that is interrupted says that it goes on where it stopped, which a demo does not.
+    if (codeOf(error) !== 'E_ABORTED') throw error;
+    throw new PakratError('E_ABORTED', 'interrupted', { hint: 'Run it again: a demo begins anew.' });
   } finally {
     removeTemporaryFolder(folder.temporary);
   }
