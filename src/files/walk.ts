@@ -15,12 +15,15 @@ import { sortedInSystemFolder } from './sorted/sorted-texts.ts';
 /** Why a walk passes something over: its name is not UTF-8, or it is no file, as a pipe and a link that leads to none are. */
 export type WhyNot = 'unnamed' | 'no file';
 
+/** Called with the path of a folder whose names a broken disk does not give, or not all of them. */
+export type OnUnread = (path: string, error: unknown) => void;
+
 /** The ways of a walk. */
 export interface WalkOptions {
   /** Called with the path of what is passed over. */
   onPassed?: ((path: string, why: WhyNot) => void) | undefined;
-  /** Called with the path of a folder below the first whose names a broken disk does not give, or not all of them. Without it the walk ends with its error. */
-  onUnread?: ((path: string, error: unknown) => void) | undefined;
+  /** For folders below the first. Without it the walk ends with the error. */
+  onUnread?: OnUnread | undefined;
   /**
    * For whoever sorts what he gets: the entries of a folder that has more than are sorted in memory come as the system has them. To sort those of millions takes
    * seconds, in which nothing else is heard.
@@ -48,12 +51,18 @@ export function* walk(
         else yield { name, isLink: kind === kinds.link };
       }
     } catch (error) {
-      const cause = isPakratError(error) ? error.cause : error;
-      if (onUnread === undefined || prefix === '' || !isDiskBroken(cause)) throw error;
-      onUnread(join(root, prefix), cause);
+      if (prefix === '') throw error;
+      tellUnread(join(root, prefix), error, onUnread);
     }
     addAll(folders, inner.reverse());
   }
+}
+
+/** Tells of a folder whose names a broken disk does not give. @throws any other error, and that one where nobody is told */
+function tellUnread(path: string, error: unknown, onUnread: OnUnread | undefined): void {
+  const cause = isPakratError(error) ? error.cause : error;
+  if (onUnread === undefined || !isDiskBroken(cause)) throw error;
+  onUnread(path, cause);
 }
 
 /** True for a path out of a listing by which nothing is there: in place of bytes that are not UTF-8 the system gives a mark. */
@@ -137,13 +146,21 @@ function kindOf(entry: fs.Dirent): number {
   return entry.isDirectory() ? kinds.folder : kinds.other;
 }
 
-/** Names in a folder for which a test says yes, sorted; none when it is not there. @throws E_STORE */
-export function namesIn(folder: string, isWanted: (name: string) => boolean = () => true): string[] {
+/** Names in a folder for which a test says yes, sorted; none when it is not there. @throws E_STORE, a broken disk's only without `onUnread` */
+export function namesIn(
+  folder: string,
+  isWanted: (name: string) => boolean = () => true,
+  onUnread?: OnUnread,
+): string[] {
   const found: string[] = [];
   const look = (): void => {
     for (const { name } of folderEntries(folder)) if (isWanted(name)) found.push(name);
   };
-  resultUnless(isNotFound, look);
+  try {
+    resultUnless(isNotFound, look);
+  } catch (error) {
+    tellUnread(folder, error, onUnread);
+  }
   return found.sort(compareNames);
 }
 

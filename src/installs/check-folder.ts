@@ -1,7 +1,9 @@
+import { dirname, relative, sep } from 'node:path';
 import { breathe } from '../core/breathe.ts';
-import { isPakratError, PakratError } from '../core/errors.ts';
+import { isPakratError, messageOf, PakratError } from '../core/errors.ts';
 import type { WorkOptions } from '../core/progress.ts';
 import { readable, readOwn, sizeOfFile, withReads } from '../files/read-at.ts';
+import type { OnUnread } from '../files/walk.ts';
 import { checkArchiveIndex } from '../formats/indices/archive-index.ts';
 import { type CheckedEntry, checkEntries, type EntryToCheck } from '../verify/check-entries.ts';
 import { checkObject } from '../verify/check-object.ts';
@@ -86,7 +88,19 @@ function problemOf<Entry extends FolderEntry>(
 
 /** Checks the configs below a folder: each has the MD5 that is its name. */
 export function* checkConfigs(folder: string): Generator<CheckedObject> {
-  for (const { name, file } of hashFiles(folder)) yield checkWhole(`config/${name}`, { kind: 'config', name, file });
+  const unread: CheckedObject[] = [];
+  for (const { name, file } of hashFiles(folder, unreadFolders(dirname(folder), unread)))
+    yield checkWhole(`config/${name}`, { kind: 'config', name, file });
+  yield* unread;
+}
+
+/** For {@link hashFiles}: what lies in a folder of which a broken disk does not give the names is not looked at, and that is a row. @param rows take their paths below `root` */
+export function unreadFolders(root: string, rows: CheckedObject[]): OnUnread {
+  return (path, error) => {
+    const name = relative(root, path).replaceAll(sep, '/');
+    const problem = { code: 'E_STORE', message: `it cannot be read: ${messageOf(error)}` };
+    rows.push({ name, bytes: 0, entries: 0, problem });
+  };
 }
 
 /** Checks a small object by reading all of it. @param object `name` is the name of its file: a hash, `.index` behind that of an index */

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { checkRange } from '../core/byte-source.ts';
 import { isNoFile, PakratError, resultUnless } from '../core/errors.ts';
 import { openPlain, readAt, readable, reading, readOwn, sizeOfFile } from '../files/read-at.ts';
-import { namesIn } from '../files/walk.ts';
+import { namesIn, type OnUnread } from '../files/walk.ts';
 import { checkObject } from '../verify/check-object.ts';
 
 const maxConfigSize = 32 << 20;
@@ -46,14 +46,18 @@ export function hashPath(hash: string): string {
   return join(hash.slice(0, 2), hash.slice(2, 4), hash);
 }
 
-/** The objects in `folder/aa/bb/`, by their file names: hashes, with or without `.index`. A link to a folder is as good as one. */
-export function* hashFiles(folder: string): Generator<{ name: string; file: string }> {
-  for (const first of namesIn(folder)) {
-    if (!/^[0-9a-f]{2}$/.test(first)) continue;
-    for (const second of namesIn(join(folder, first))) {
-      for (const name of namesIn(join(folder, first, second))) {
-        if (/^[0-9a-f]{32}(\.index)?$/.test(name)) yield { name, file: join(folder, first, second, name) };
-      }
+const isPart = (name: string): boolean => /^[0-9a-f]{2}$/.test(name);
+const isObject = (name: string): boolean => /^[0-9a-f]{32}(\.index)?$/.test(name);
+
+/**
+ * The objects in `folder/aa/bb/`, by their file names: hashes, with or without `.index`. A link to a folder is as good as one.
+ * @param onUnread for folders of which a broken disk does not give the names, or not all
+ */
+export function* hashFiles(folder: string, onUnread: OnUnread): Generator<{ name: string; file: string }> {
+  for (const first of namesIn(folder, isPart, onUnread)) {
+    for (const second of namesIn(join(folder, first), isPart, onUnread)) {
+      for (const name of namesIn(join(folder, first, second), isObject, onUnread))
+        yield { name, file: join(folder, first, second, name) };
     }
   }
 }

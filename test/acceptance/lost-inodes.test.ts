@@ -180,3 +180,20 @@ test('a folder of which a disk does not give the names costs an import what lies
   const whole = await runLost(www, 'import', www, '--store', scratch('none'), '--quiet');
   expect(whole).toMatchObject({ status: 1, said: expect.stringContaining('E_STORE') });
 });
+
+test('such a folder is damage for verify of a CDN folder, and all else is checked', async () => {
+  const folder = join(www, 'tpr/wow');
+  const whole = JSON.parse((await startPakrat(['verify', `cdn:${folder}`, '--json']).ended).stdout) as VerifyResult;
+  for (const kind of ['a loose object', 'a config']) {
+    const lost = dirname(parts.get(kind)!);
+    const { status, stdout } = await runLost(join(folder, lost), 'verify', `cdn:${folder}`, '--json');
+    const { bad, checked } = JSON.parse(stdout) as VerifyResult;
+    expect([kind, status, bad]).toEqual([
+      kind,
+      3,
+      [{ name: lost, code: 'E_STORE', message: expect.stringContaining(unread) }],
+    ]);
+    expect(checked.entries).toBeGreaterThan(whole.checked.entries - 5);
+    expect(checked.entries).toBeLessThan(whole.checked.entries);
+  }
+});

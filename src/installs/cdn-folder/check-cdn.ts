@@ -16,6 +16,7 @@ import {
   type EntryWork,
   type FolderBatch,
   type FolderEntry,
+  unreadFolders,
 } from '../check-folder.ts';
 import { hashFiles } from '../read-file.ts';
 
@@ -23,7 +24,7 @@ import { hashFiles } from '../read-file.ts';
 export function cdnBytes(path: string): number {
   let sum = 0;
   for (const kind of ['config', 'data', 'patch']) {
-    for (const { file } of hashFiles(join(path, kind))) sum += sizeOfFile(file) ?? 0;
+    for (const { file } of hashFiles(join(path, kind), () => {})) sum += sizeOfFile(file) ?? 0;
   }
   return sum;
 }
@@ -33,8 +34,9 @@ export async function* checkCdn(path: string, { signal, prove }: CheckOptions): 
   yield* checkConfigs(join(path, 'config'));
   const work: EntryWork = { signal, buffer: new HashBuffer() };
   const provable: CdnObject[] = [];
+  const unread: CheckedObject[] = [];
   for (const kind of ['data', 'patch'] as const) {
-    for (const { name, file } of hashFiles(join(path, kind))) {
+    for (const { name, file } of hashFiles(join(path, kind), unreadFolders(path, unread))) {
       const object: CdnObject = { kind, name, file };
       if (name.endsWith('.index')) yield checkWhole(`${kind}/${name}`, object);
       else if (prove === undefined || isPatchAlone(object)) yield* checkData(object, work);
@@ -42,6 +44,7 @@ export async function* checkCdn(path: string, { signal, prove }: CheckOptions): 
     }
   }
   if (prove !== undefined) yield* checkBatches(batchesOf(provable, work), prove);
+  yield* unread;
 }
 
 /** A patch of its own has no entries. */

@@ -1,6 +1,7 @@
-import { isPakratError, resultUnless } from '../../core/errors.ts';
+import { isPakratError, messageOf, resultUnless } from '../../core/errors.ts';
 import { md5Hex } from '../../core/hash.ts';
 import { readable, readOwn, sizeOfFile } from '../../files/read-at.ts';
+import type { OnUnread } from '../../files/walk.ts';
 import { type BuildConfig, decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { type CdnConfig, decodeCdnConfig } from '../../formats/configs/cdn-config.ts';
 import { decodeConfig } from '../../formats/configs/config-file.ts';
@@ -33,7 +34,9 @@ const maxSize = 32 << 20;
 /** Reads the configs below a `config` folder. Those that are damaged or of another kind are left out; damage is noted. */
 export function folderConfigs(folder: string): FolderConfigs {
   const configs = noConfigs();
-  for (const { name, file } of hashFiles(folder)) {
+  const onUnread: OnUnread = (path, error) =>
+    void configs.notes.push(`configs in ${path} cannot be read: ${messageOf(error)}`);
+  for (const { name, file } of hashFiles(folder, onUnread)) {
     if (!/^[0-9a-f]{32}$/.test(name) || (sizeOfFile(file) ?? 0) > maxSize) continue;
     const bytes = resultUnless(isPakratError, () => readable(file, () => readOwn(file)));
     if (bytes !== undefined && md5Hex(bytes) === name) addConfig(configs, name, bytes);
