@@ -1,10 +1,9 @@
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { md5 } from '../../src/core/hash.ts';
 import { encodeArchiveIndex, type IndexEntry } from '../../src/formats/indices/archive-index.ts';
 import type { NamedIndex } from '../../src/formats/indices/index-layout.ts';
 import { type ArchiveEntry, archiveEntries, unclaimable } from '../../src/keep/store-checks.ts';
+import { collectGarbage } from '../support/garbage.ts';
 
 function indexOf(places: readonly (readonly [offset: number, size: number])[]): NamedIndex {
   return encodeArchiveIndex(
@@ -21,11 +20,9 @@ function entriesOf({ bytes, name }: NamedIndex): Iterable<ArchiveEntry> {
 test('of an archive of very many tiny files no entry is an object before its turn comes', () => {
   const count = 300_000;
   const index = indexOf(Array.from({ length: count }, (_, i) => [i * 10, 10]));
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   // What is alive: how much is garbage by then depends on the tests before this one.
   const alive = (): number => {
-    collect();
+    collectGarbage();
     return process.memoryUsage().heapUsed;
   };
   const before = alive();

@@ -1,8 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { expect, test } from '@jest/globals';
 import { Ending } from '../../src/threads/ending.ts';
+import { collectGarbage } from '../support/garbage.ts';
 
 const never = (): Promise<never> => new Promise(() => {});
 
@@ -31,10 +30,8 @@ test('what work came to is not kept', async () => {
       return outcome;
     });
   }
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   await nextTurn();
-  collect();
+  collectGarbage();
   expect(outcomes.filter((outcome) => outcome.deref() !== undefined)).toEqual([]);
   ending.come();
 });

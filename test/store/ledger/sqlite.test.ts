@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
 import { describe, expect, test } from '@jest/globals';
 import Database from 'better-sqlite3';
 import { lockStore, Sqlite } from '../../../src/store/ledger/sqlite.ts';
 import { builtModule } from '../../support/built-module.ts';
 import { runInChild } from '../../support/child.ts';
+import { collectGarbage } from '../../support/garbage.ts';
 import { runShell } from '../../support/run-pakrat.ts';
 import { scratchFolder } from '../../support/scratch.ts';
 
@@ -35,11 +34,9 @@ function handlesOfClosed(): WeakRef<object>[] {
 test('handles are never collected: newer runtimes die of it', async () => {
   const handles = handlesOfClosed();
   const control = new WeakRef({ collected: true });
-  setFlagsFromString('--expose-gc');
-  const collect = runInNewContext('gc') as () => void;
   // What was just looked at stays until the turn is over.
   await nextTurn();
-  collect();
+  collectGarbage();
   expect(control.deref()).toBeUndefined();
   expect(handles.map((handle) => handle.deref() === undefined)).toEqual([false, false, false, false]);
 });
