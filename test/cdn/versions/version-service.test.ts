@@ -215,7 +215,8 @@ describe('askVersionService', () => {
     const endless = await service('endless', (_, response) => {
       const piece = new Uint8Array(1 << 20);
       const more = (): void => {
-        if (!response.destroyed) response.write(piece, more);
+        // Newer runtimes call back at once: whoever reads it here would never get a turn.
+        if (!response.destroyed) response.write(piece, () => setImmediate(more));
       };
       more();
     });
