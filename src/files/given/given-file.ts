@@ -2,6 +2,7 @@ import * as fs from 'node:fs';
 import { Socket } from 'node:net';
 import { concatBytes } from '../../core/bytes.ts';
 import { codeOf, PakratError } from '../../core/errors.ts';
+import { formatBytes } from '../../core/quantities.ts';
 import { reading } from '../read-at.ts';
 
 /*
@@ -35,9 +36,22 @@ function openPipe(path: string): Socket {
   return new Socket({ fd: fs.openSync(path, O_RDONLY | O_NONBLOCK), readable: true, writable: false });
 }
 
-/** All bytes of a file, or of a pipe when it ends. @throws as {@link givenPieces} */
+/** Keys, dictionaries and lists that are read whole have some MB at most. */
+const mostBytes = 64 << 20;
+
+/** All bytes of a small file, or of a pipe when it ends. @throws as {@link givenPieces}, and E_FORMAT_RANGE for what is larger than any that is meant, or has no end */
 export async function readGiven(path: string): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
-  for await (const piece of givenPieces(path)) pieces.push(piece);
+  let size = 0;
+  for await (const piece of givenPieces(path)) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > mostBytes) {
+      throw new PakratError('E_FORMAT_RANGE', `${path} has more than ${formatBytes(mostBytes)}`, {
+        hint: 'No file of this kind has so much: name another.',
+        data: { path },
+      });
+    }
+  }
   return concatBytes(pieces);
 }
