@@ -2,9 +2,8 @@ import { existsSync, statSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import type { Build } from '../builds/build.ts';
 import type { EntryPlace } from '../builds/objects.ts';
-import { concatBytes } from '../core/bytes.ts';
 import { isUnavailable, PakratError, resultUnless, valueUnless } from '../core/errors.ts';
-import { givenPieces } from '../files/given/given-file.ts';
+import { gatherAtMost, givenPieces } from '../files/given/given-file.ts';
 import { reading, readOwn } from '../files/read-at.ts';
 import { chunkKeyName } from '../formats/blte/cipher.ts';
 import { decodeBlteHeader } from '../formats/blte/header.ts';
@@ -82,18 +81,10 @@ async function readWhole(path: string, store: Store | undefined): Promise<Omit<I
  * @throws E_UNSUPPORTED when it is too large
  */
 export async function readStream(stream: AsyncIterable<Uint8Array>, what: string): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of stream) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size > maxStreamed) {
-      throw new PakratError('E_UNSUPPORTED', `${what} has more than ${maxStreamed} bytes`, {
-        hint: 'What is larger is shown from a file.',
-      });
-    }
-  }
-  return concatBytes(pieces);
+  return gatherAtMost(maxStreamed, stream, () => {
+    const hint = 'What is larger is shown from a file.';
+    return new PakratError('E_UNSUPPORTED', `${what} has more than ${maxStreamed} bytes`, { hint });
+  });
 }
 
 function objectFile(name: string, store: Store | undefined): string | undefined {

@@ -41,17 +41,27 @@ const mostBytes = 64 << 20;
 
 /** All bytes of a small file, or of a pipe when it ends. @throws as {@link givenPieces}, and E_FORMAT_RANGE for what is larger than any that is meant, or has no end */
 export async function readGiven(path: string): Promise<Uint8Array> {
+  return gatherAtMost(mostBytes, givenPieces(path), () => {
+    const hint = 'No file of this kind has so much: name another.';
+    return new PakratError('E_FORMAT_RANGE', `${path} has more than ${formatBytes(mostBytes)}`, {
+      hint,
+      data: { path },
+    });
+  });
+}
+
+/** All bytes of a stream that may never end. @throws what `tooMany` gives when it has more than so many bytes */
+export async function gatherAtMost(
+  most: number,
+  stream: AsyncIterable<Uint8Array>,
+  tooMany: () => PakratError,
+): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   let size = 0;
-  for await (const piece of givenPieces(path)) {
+  for await (const piece of stream) {
     pieces.push(piece);
     size += piece.length;
-    if (size > mostBytes) {
-      throw new PakratError('E_FORMAT_RANGE', `${path} has more than ${formatBytes(mostBytes)}`, {
-        hint: 'No file of this kind has so much: name another.',
-        data: { path },
-      });
-    }
+    if (size > most) throw tooMany();
   }
   return concatBytes(pieces);
 }
