@@ -197,3 +197,19 @@ test('such a folder is damage for verify of a CDN folder, and all else is checke
     expect(checked.entries).toBeLessThan(whole.checked.entries);
   }
 });
+
+test('a folder of configs whose names a disk does not give is noted by whoever lists such a folder', async () => {
+  const {
+    build,
+    cdn: lists,
+    keyring,
+  } = cdn.summary.configs as Record<'build' | 'cdn', { b: string }> & { keyring: string };
+  const folder = join(www, 'tpr/wow');
+  const lost = join(folder, 'config', keyring.slice(0, 2));
+  expect([build.b, lists.b].some((hash) => hash.startsWith(keyring.slice(0, 2)))).toBe(false);
+  const { status, said } = await runLost(lost, 'ls', `cdn:${folder}@${build.b}`);
+  expect({ status, said }).toMatchObject({
+    status: 0,
+    said: expect.stringContaining(`configs in ${lost} cannot be read: EIO`),
+  });
+});

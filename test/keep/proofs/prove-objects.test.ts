@@ -15,6 +15,7 @@ import { builtModule } from '../../support/built-module.ts';
 import { randomSource } from '../../support/hostile.ts';
 import { damageStore } from '../../support/random-damage.ts';
 import { scratchFolder } from '../../support/scratch.ts';
+import { someOf } from '../../support/some-of.ts';
 import {
   flipBytes,
   partlySyncedStore,
@@ -224,12 +225,13 @@ describe('what is not as it should be is not proven, and told as ever', () => {
   test('random damage', async () => {
     const random = randomSource(20261123);
     let found = 0;
-    for (let round = 0; round < 4; round++) {
+    const rounds = someOf([0, 1, 2, 3, 4, 5, 6, 7], (round) => round < 4);
+    for (const round of rounds) {
       const store = copyOf(round % 2 === 0 ? whole : partly);
       for (let i = 0; i < 4; i++) damageStore(store.root, random, 'answers');
       found += (await bothWays(store)).bad.length;
     }
-    expect(found).toBeGreaterThan(4);
+    expect(found).toBeGreaterThan(rounds.length);
   });
 });
 
