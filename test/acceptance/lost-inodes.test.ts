@@ -1,6 +1,7 @@
 import * as fs from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { md5Hex } from '../../src/core/hash.ts';
 import type { VerifyResult } from '../../src/verify/verify-result.ts';
 import { syntheticCdn } from '../support/own-cdn.ts';
 import { startPakrat } from '../support/run-pakrat.ts';
@@ -180,6 +181,31 @@ test('a folder of which a disk does not give the names costs an import what lies
   const whole = await runLost(www, 'import', www, '--store', scratch('none'), '--quiet');
   expect(whole).toMatchObject({ status: 1, said: expect.stringContaining('E_STORE') });
 });
+
+test.each(['all of them', 'some of them'])(
+  'a store that lost the names of its channels, %s, is imported with all else, and what is right comes the next time',
+  async (which) => {
+    const folder = scratch(`channels, ${which}`);
+    fs.cpSync(store, folder, { recursive: true });
+    const [kept, lost] = ['{"products":[]}', '{"products":[1]}'].map((text) => {
+      const name = md5Hex(Buffer.from(text));
+      const path = join('channels', name.slice(0, 2), name.slice(2, 4), name);
+      fs.mkdirSync(dirname(join(folder, path)), { recursive: true });
+      fs.writeFileSync(join(folder, path), text);
+      return path;
+    }) as [string, string];
+    const taken = scratch(`taken, ${which}`);
+    const unreadFolder = which === 'all of them' ? 'channels' : dirname(lost);
+    const args = ['import', folder, '--store', taken, '--quiet'];
+    const first = await runLost(join(folder, unreadFolder), ...args);
+    expect(first).toMatchObject({ status: 3, said: expect.stringContaining(`${unreadFolder}: ${unread}`) });
+    expect(heldBut(taken, 'nothing')).toEqual(heldBut(store, 'nothing'));
+    expect([kept, lost].map((path) => fs.existsSync(join(taken, path)))).toEqual([which === 'some of them', false]);
+    expect((await startPakrat(args).ended).status).toBe(0);
+    for (const path of [kept, lost])
+      expect(fs.readFileSync(join(taken, path))).toEqual(fs.readFileSync(join(folder, path)));
+  },
+);
 
 test('such a folder is damage for verify of a CDN folder, and all else is checked', async () => {
   const folder = join(www, 'tpr/wow');

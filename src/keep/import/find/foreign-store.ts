@@ -1,11 +1,10 @@
-import { existsSync, lstatSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { join } from 'node:path';
 import { keptObjects } from '../../../builds/resolve/channel-objects.ts';
-import { isKeyHex } from '../../../core/bytes.ts';
 import { isPakratError, PakratError, resultUnless } from '../../../core/errors.ts';
 import { md5Hex } from '../../../core/hash.ts';
 import { readable } from '../../../files/read-at.ts';
-import { walk } from '../../../files/walk.ts';
+import { hashFiles } from '../../../installs/read-file.ts';
 import type { StoreLayout } from '../../../store/layout.ts';
 import { Ledger } from '../../../store/ledger/ledger.ts';
 import type { AnswerRow, BuildIdentity, BuildRow } from '../../../store/ledger/rows.ts';
@@ -144,14 +143,12 @@ function textOf(body: Uint8Array): string {
 
 const mostChannelBytes = 64 << 20;
 
-/** Catalogues and definitions of channels, by their MD5. */
+/** Catalogues and definitions of channels, by their MD5. Whoever went through the folder has told what a broken disk does not give of it. */
 function giveChannels(root: string, layout: StoreLayout): void {
   const kept = keptObjects(layout);
-  const folder = join(root, 'channels');
-  for (const { name: path, isLink } of existsSync(folder) ? walk(folder) : []) {
-    const name = path.split('/').at(-1) ?? '';
-    if (isLink || !isKeyHex(name) || kept.read(name) !== undefined) continue;
-    const bytes = resultUnless(isPakratError, () => readPlain(join(folder, path), mostChannelBytes));
+  for (const { name, file } of hashFiles(join(root, 'channels'), () => {})) {
+    if (kept.read(name) !== undefined) continue;
+    const bytes = resultUnless(isPakratError, () => readPlain(file, mostChannelBytes));
     if (bytes !== undefined && md5Hex(bytes) === name) kept.add(name, bytes);
   }
 }
