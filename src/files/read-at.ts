@@ -1,5 +1,6 @@
 import * as fs from 'node:fs';
 import {
+  brokenHint,
   codeOf,
   formatError,
   isDiskBroken,
@@ -171,7 +172,8 @@ export function reading<Result>(path: string, work: () => Result): Result {
   } catch (error) {
     if (isPakratError(error)) throw error;
     const missing = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
-    const options = { data: { path }, cause: error };
+    const hint = isDiskBroken(error) ? { hint: brokenHint } : {};
+    const options = { data: { path }, cause: error, ...hint };
     if (missing) throw new PakratError('E_NOT_FOUND', `there is no ${path}`, options);
     throw new PakratError('E_STORE', `${path}: ${messageOf(error)}`, options);
   }

@@ -3,17 +3,20 @@ import { basename, join } from 'node:path';
 import { listfilePaths, listfileVersion } from '../builds/listfile/listfile-paths.ts';
 import { breathe } from '../core/breathe.ts';
 import { codeOf, messageOf, resultUnless } from '../core/errors.ts';
-import { namesIn } from '../files/walk.ts';
+import { namesIn, type OnUnread } from '../files/walk.ts';
 import { DerivedFile, damagedFile, isLacking } from '../store/derived/derived-file.ts';
 import type { Store } from '../store/store.ts';
 import type { VerifyProblem } from '../verify/verify-result.ts';
 import type { Damage } from './damage.ts';
+import { unreadable } from './store-checks.ts';
 
-/** The outcome for one derived file. */
+/** The outcome for one derived file, or for a folder of which a broken disk does not give the names. */
 interface DerivedFinding {
-  bytes: 0;
+  bytes?: 0;
   problem?: VerifyProblem;
   damage?: Damage;
+  /** For such a folder. */
+  unread?: boolean;
 }
 
 /** Derived files by their folder: decoded manifests, archive groups, what builds name, what selections want, names. Nothing else is looked at there. */
@@ -44,14 +47,18 @@ export async function* checkDerived(
   { layout }: Store,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<DerivedFinding> {
+  const unread = new Map<string, DerivedFinding>();
   for (const [folder, pattern] of Object.entries(patterns)) {
-    for (const name of namesIn(join(layout.root, folder))) {
-      if (!pattern.test(name)) continue;
+    const isOne = (name: string): boolean => pattern.test(name);
+    const onUnread: OnUnread = (_, error) => unread.set(folder, { problem: unreadable(folder, error), unread: true });
+    for (const name of namesIn(join(layout.root, folder), isOne, onUnread)) {
       const path = join(layout.root, folder, name);
       const message = await damageIn(path, signal);
       yield { bytes: 0, ...(message !== undefined && foundDamage(`${folder}/${name}`, path, message)) };
     }
   }
+  yield* unread.values();
+  if (unread.has('names')) return;
   const base = listfileVersion(layout, { keep: true })?.base;
   const { text, unsorted } = listfilePaths(layout, base ?? '');
   if (base !== undefined && !existsSync(text) && !existsSync(unsorted))

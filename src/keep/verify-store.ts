@@ -77,7 +77,9 @@ export async function verifyStore(store: Store, options: VerifyStoreOptions): Pr
   const unchecked = [...run.unchecked.values(), ...lackingOnes(check, builds, run), ...lost.missing];
   if (unchecked.length > 0) result.unchecked = unchecked;
   if (run.unread > 0)
-    onNote?.('what cannot be read is kept: see to the disk, or verify with --repair to fetch it again');
+    onNote?.(
+      `what cannot be read is kept: see to the disk${repair ? '' : ', or verify with --repair to fetch it again'}`,
+    );
   // To fetch brings no history back.
   const left = countRows(result.bad) - history.bad.length - (result.repaired - history.repaired);
   if (store.writable && left > run.unread) onNote?.('what is damaged is not held any more; sync again to fetch it');

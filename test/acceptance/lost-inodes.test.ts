@@ -239,3 +239,37 @@ test('a folder of configs whose names a disk does not give is noted by whoever l
     said: expect.stringContaining(`configs in ${lost} cannot be read: EIO`),
   });
 });
+
+describe('a folder of look-up files whose names a disk does not give', () => {
+  const folders = ['groups', 'manifests', 'marks', 'names', 'wants'];
+
+  test.each(someOf(folders, (folder) => /groups|names/.test(folder)))(
+    '%s: verify names it and checks all else, forget and gc leave it',
+    async (folder) => {
+      const copy = scratch(`without ${folder}`);
+      fs.cpSync(store, copy, { recursive: true });
+      const lost = join(copy, folder);
+      expect(fs.existsSync(lost)).toBe(true);
+      const whole = JSON.parse(
+        (await startPakrat(['verify', '--store', copy, '--offline', '--json']).ended).stdout,
+      ) as VerifyResult;
+      for (const how of [['--offline'], ['--repair', '--patch-url', cdn.url]]) {
+        const { status, stdout } = await runLost(lost, 'verify', ...how, '--store', copy, '--json');
+        const { bad, checked } = JSON.parse(stdout) as VerifyResult;
+        const row = { name: folder, code: 'E_STORE', message: expect.stringContaining(unread) };
+        const left = { ...whole.checked, entries: whole.checked.entries - fs.readdirSync(lost).length };
+        expect({ status, bad, checked }).toEqual({ status: 3, bad: [row], checked: left });
+      }
+      const [build] = JSON.parse((await startPakrat(['status', '--store', copy, '--json']).ended).stdout).builds;
+      const forgotten = await runLost(lost, 'forget', `wow@${build.name}`, '--store', copy);
+      const note = `look-up files in ${lost} stay, for it cannot be read: EIO`;
+      expect(forgotten).toMatchObject({ status: 0, said: expect.stringContaining(note) });
+      expect(heldBut(copy, 'nothing')).toEqual([]);
+    },
+  );
+});
+
+test('a store whose objects a disk does not list is no folder without objects for import', async () => {
+  const { status, said } = await runLost(join(store, 'tpr'), 'import', store, '--store', scratch('none of it'));
+  expect({ status, said }).toMatchObject({ status: 3, said: expect.stringContaining(`tpr: ${unread}`) });
+});

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { pause } from '../../core/breathe.ts';
-import { codeOf, PakratError, resultUnless } from '../../core/errors.ts';
+import { codeOf, messageOf, PakratError, resultUnless } from '../../core/errors.ts';
 import { diskBytesOf } from '../../files/copies/holes.ts';
-import { namesIn } from '../../files/walk.ts';
+import { namesIn, type OnUnread } from '../../files/walk.ts';
 import { decodeBuildConfig } from '../../formats/configs/build-config.ts';
 import { removeDerived } from '../../store/derived/derived-file.ts';
 import { type BuildRow, keyOf } from '../../store/ledger/rows.ts';
@@ -61,7 +61,7 @@ export async function collectGarbage(store: Store, options: GcOptions): Promise<
   const { rules, forget, opener, signal, dryRun, report, onProgress } = options;
   const onBuild = (done: number, total: number): void => onProgress?.('plan', done, total);
   const plan = (): Promise<GcPlan> => planGc(store, opener, { rules, forget, signal, onBuild });
-  if (dryRun) return reportPlan(store, await plan());
+  if (dryRun) return reportPlan(store, await plan(), options);
   const release = await lockPatiently(store, options);
   try {
     addTo(report, { objects: 0, bytes: 0, ...(await finishLeaving(store, signal)) });
@@ -83,8 +83,8 @@ export function emptyReport(): GcReport {
   return { dryRun: false, ...nothing, kept: { bytes: 0 } };
 }
 
-function reportPlan(store: Store, { going, dead, spared, keptBytes }: GcPlan): GcReport {
-  const derived = unusedDerived(store, going);
+function reportPlan(store: Store, { going, dead, spared, keptBytes }: GcPlan, options: GcOptions): GcReport {
+  const derived = unusedDerived(store, going, options);
   return {
     dryRun: true,
     builds: going.map(nameOf),
@@ -106,7 +106,7 @@ function nameOf({ product, name, buildConfig }: BuildRow): GcReport['builds'][nu
 async function carryOut(store: Store, plan: GcPlan, options: GcOptions): Promise<boolean> {
   const { report, signal, onProgress } = options;
   const { going, dead, spared, keptBytes } = plan;
-  const derived = unusedDerived(store, going);
+  const derived = unusedDerived(store, going, options);
   const signature = forgetBuilds(store, plan);
   if (signature === undefined) return false;
   report.builds.push(...going.map(nameOf));
@@ -169,7 +169,7 @@ function derivedOf(store: Store, builds: readonly BuildRow[]): Set<string> {
 }
 
 /** Derived files of builds that go, which none of those has that are left. They could be made again. */
-function unusedDerived(store: Store, going: readonly BuildRow[]): string[] {
+function unusedDerived(store: Store, going: readonly BuildRow[], { onNote }: GcOptions): string[] {
   const gone = derivedOf(store, going);
   if (gone.size === 0) return [];
   const keys = new Set(going.map(keyOf));
@@ -178,8 +178,10 @@ function unusedDerived(store: Store, going: readonly BuildRow[]): string[] {
     store.ledger.builds().filter((row) => !keys.has(keyOf(row))),
   );
   const { groups, manifests, names, marks, wants } = store.layout;
+  const onUnread: OnUnread = (path, error) =>
+    onNote?.(`look-up files in ${path} stay, for it cannot be read: ${messageOf(error)}`);
   return [groups, manifests, names, marks, wants].flatMap((folder) =>
-    namesIn(folder).flatMap((name) => {
+    namesIn(folder, undefined, onUnread).flatMap((name) => {
       const key = name.slice(0, 32);
       return gone.has(key) && !left.has(key) ? [join(folder, name)] : [];
     }),

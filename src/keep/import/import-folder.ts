@@ -80,9 +80,9 @@ function cdnPathsOf({ ledger }: Store): string[] {
 }
 
 function demandObjects(folder: string, found: FoundFiles, game: InstalledGame | undefined): void {
-  const { small, large, fragments, nameless } = found;
+  const { small, large, fragments, nameless, unread } = found;
   const own = small.filter(({ name }) => name.kind !== 'product' || nameless.size === 0);
-  if (own.length + large.length + fragments.length > 0 || game !== undefined) return;
+  if (own.length + large.length + fragments.length + unread.length > 0 || game !== undefined) return;
   const [first] = nameless;
   if (first === undefined) {
     throw new PakratError('E_NOT_FOUND', `${folder} holds no object of a CDN`, {
