@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { addAll } from '../core/tables/add-all.ts';
-import { clearWay } from '../store/clear-way.ts';
+import { clearLost, clearWay } from '../store/clear-way.ts';
 import { removeDerived } from '../store/derived/derived-file.ts';
 import type { Span } from '../store/spans.ts';
 import type { Store } from '../store/store.ts';
@@ -81,7 +81,10 @@ export function forgetDamage({ ledger, files, file, layout }: Store, damages: re
   });
   for (const damage of damages) {
     if (damage.kind === 'object' && damage.isUnread !== true) fs.rmSync(file(damage.object.path), { force: true });
-    else if (damage.kind === 'derived') removeDerived(damage.file);
+    else if (damage.kind === 'derived') {
+      clearLost(damage.file, layout.temporary);
+      removeDerived(damage.file);
+    }
   }
 }
 

@@ -1,7 +1,8 @@
 import * as fs from 'node:fs';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { isDiskBroken, resultUnless } from '../core/errors.ts';
-import { inStore, makeFolderDurable } from '../files/durable.ts';
+import { inStore, makeFolderDurable, syncFolder } from '../files/durable.ts';
+import { namesIn } from '../files/walk.ts';
 import type { StoreLayout } from './layout.ts';
 
 /**
@@ -16,12 +17,29 @@ export function clearWay(
   for (const place of [root, partial]) clearBelow(place, path, temporary);
 }
 
-/** Moves what lies at a path to a folder of temporary files, where it stays. @throws E_STORE… */
-export function setAside(found: string, temporary: string): void {
+/** Moves what lies at a path to a folder of temporary files, where it stays. @returns its path there @throws E_STORE… */
+export function setAside(found: string, temporary: string): string {
+  const aside = join(temporary, `aside-${Date.now()}-${basename(found)}`);
   inStore(found, () => {
     makeFolderDurable(temporary);
-    fs.renameSync(found, join(temporary, `aside-${Date.now()}-${basename(found)}`));
+    fs.renameSync(found, aside);
   });
+  return aside;
+}
+
+/**
+ * Clears the place of a file that can be made again where a broken disk gives its name alone: such a file can be neither replaced nor removed, so
+ * its folder is set aside with it, and all others move to a new one. @throws E_STORE…
+ */
+export function clearLost(file: string, temporary: string): void {
+  const isLost = resultUnless(isDiskBroken, () => fs.lstatSync(file, { throwIfNoEntry: false }) ?? true) === undefined;
+  if (!isLost) return;
+  const folder = dirname(file);
+  const aside = setAside(folder, temporary);
+  makeFolderDurable(folder);
+  for (const name of namesIn(aside))
+    resultUnless(isDiskBroken, () => fs.renameSync(join(aside, name), join(folder, name)));
+  inStore(folder, () => syncFolder(folder));
 }
 
 function clearBelow(root: string, path: string, temporary: string): void {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import * as fs from 'node:fs';
+import { isDiskBroken, resultUnless } from '../core/errors.ts';
 import { inStore } from '../files/durable.ts';
 import type { StoreLayout } from './layout.ts';
 
@@ -22,7 +23,8 @@ export function keepReserve({ root, reserve }: StoreLayout): void {
     // No file system makes such bytes smaller.
     inStore(reserve, () => fs.writeFileSync(reserve, randomBytes(size), { flush: true }));
   } catch {
-    fs.rmSync(reserve, { force: true });
+    // One that a broken disk gives the name alone of stays.
+    resultUnless(isDiskBroken, () => fs.rmSync(reserve, { force: true }));
   }
 }
 

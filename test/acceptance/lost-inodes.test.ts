@@ -20,8 +20,16 @@ const shim = scratch('lost-inode.cjs');
 fs.writeFileSync(
   shim,
   `const fs = require('node:fs');
-const isLost = (path) => typeof path === 'string' && path.replace(/\\/$/, '') === process.env.LOST;
-for (const call of ['statSync', 'lstatSync', 'openSync', 'opendirSync', 'renameSync', 'unlinkSync', 'copyFileSync', 'linkSync']) {
+const { existsSync, lstatSync } = fs;
+const inodeOf = (path) => {
+  try {
+    return lstatSync(path).ino;
+  } catch {
+    return undefined;
+  }
+};
+const isLost = (path) => typeof path === 'string' && inodeOf(path) === Number(process.env.LOST_INODE);
+for (const call of ['statSync', 'lstatSync', 'openSync', 'opendirSync', 'renameSync', 'unlinkSync', 'copyFileSync', 'linkSync', 'rmSync']) {
   const real = fs[call];
   fs[call] = (...args) => {
     const path = args.slice(0, 2).find(isLost);
@@ -29,7 +37,6 @@ for (const call of ['statSync', 'lstatSync', 'openSync', 'opendirSync', 'renameS
     throw Object.assign(new Error('EIO: i/o error, ' + call + " '" + path + "'"), { code: 'EIO', syscall: call, path });
   };
 }
-const { existsSync } = fs;
 fs.existsSync = (path) => !isLost(path) && existsSync(path);
 `,
 );
@@ -67,8 +74,10 @@ interface Outcome {
   stdout: string;
 }
 
-async function runLost(lost: string, ...args: string[]): Promise<Outcome> {
-  const env = { NODE_OPTIONS: `--require ${shim}`, LOST: lost };
+/** @param lost the path of what the disk does not give, or its inode */
+async function runLost(lost: string | number, ...args: string[]): Promise<Outcome> {
+  const inode = typeof lost === 'number' ? lost : fs.statSync(lost).ino;
+  const env = { NODE_OPTIONS: `--require ${shim}`, LOST_INODE: String(inode) };
   const { status, stdout, stderr } = await startPakrat(args, { env }).ended;
   return { status, said: stdout + stderr, stdout };
 }
@@ -240,33 +249,75 @@ test('a folder of configs whose names a disk does not give is noted by whoever l
   });
 });
 
-describe('a folder of look-up files whose names a disk does not give', () => {
-  const folders = ['groups', 'manifests', 'marks', 'names', 'wants'];
+const folders = ['groups', 'manifests', 'marks', 'names', 'wants'];
+const chosenFolders = someOf(folders, (folder) => /groups|names/.test(folder));
 
-  test.each(someOf(folders, (folder) => /groups|names/.test(folder)))(
-    '%s: verify names it and checks all else, forget and gc leave it',
-    async (folder) => {
-      const copy = scratch(`without ${folder}`);
-      fs.cpSync(store, copy, { recursive: true });
-      const lost = join(copy, folder);
-      expect(fs.existsSync(lost)).toBe(true);
-      const whole = JSON.parse(
-        (await startPakrat(['verify', '--store', copy, '--offline', '--json']).ended).stdout,
-      ) as VerifyResult;
-      for (const how of [['--offline'], ['--repair', '--patch-url', cdn.url]]) {
-        const { status, stdout } = await runLost(lost, 'verify', ...how, '--store', copy, '--json');
-        const { bad, checked } = JSON.parse(stdout) as VerifyResult;
-        const row = { name: folder, code: 'E_STORE', message: expect.stringContaining(unread) };
-        const left = { ...whole.checked, entries: whole.checked.entries - fs.readdirSync(lost).length };
-        expect({ status, bad, checked }).toEqual({ status: 3, bad: [row], checked: left });
+describe('a folder of look-up files whose names a disk does not give', () => {
+  test.each(chosenFolders)('%s: verify names it and checks all else, forget and gc leave it', async (folder) => {
+    const copy = scratch(`without ${folder}`);
+    fs.cpSync(store, copy, { recursive: true });
+    const lost = join(copy, folder);
+    expect(fs.existsSync(lost)).toBe(true);
+    const whole = JSON.parse(
+      (await startPakrat(['verify', '--store', copy, '--offline', '--json']).ended).stdout,
+    ) as VerifyResult;
+    for (const how of [['--offline'], ['--repair', '--patch-url', cdn.url]]) {
+      const { status, stdout } = await runLost(lost, 'verify', ...how, '--store', copy, '--json');
+      const { bad, checked } = JSON.parse(stdout) as VerifyResult;
+      const row = { name: folder, code: 'E_STORE', message: expect.stringContaining(unread) };
+      const left = { ...whole.checked, entries: whole.checked.entries - fs.readdirSync(lost).length };
+      expect({ status, bad, checked }).toEqual({ status: 3, bad: [row], checked: left });
+    }
+    const [build] = JSON.parse((await startPakrat(['status', '--store', copy, '--json']).ended).stdout).builds;
+    const forgotten = await runLost(lost, 'forget', `wow@${build.name}`, '--store', copy);
+    const note = `look-up files in ${lost} stay, for it cannot be read: EIO`;
+    expect(forgotten).toMatchObject({ status: 0, said: expect.stringContaining(note) });
+    expect(heldBut(copy, 'nothing')).toEqual([]);
+  });
+});
+
+describe('a look-up file of which a disk gives the name alone', () => {
+  const commands = [['verify', '--offline'], ['verify', '--repair'], ['sync', 'wow', '--all'], ['ls', 'wow'], ['gc']];
+
+  test.each(someOf(commands, ([name, how]) => name === 'sync' || how === '--offline'))(
+    'does not end %s: it is made anew, and its folder is set aside where it lies',
+    async (...command) => {
+      for (const folder of chosenFolders) {
+        const copy = scratch(`without ${folder}, ${command.join(' ')}`);
+        fs.cpSync(store, copy, { recursive: true });
+        const [name] = fs.readdirSync(join(copy, folder));
+        const lost = join(copy, folder, name!);
+        const inode = fs.statSync(lost).ino;
+        const { status, said } = await runLost(inode, ...command, '--patch-url', cdn.url, '--store', copy);
+        const isNamed = said.includes(`${folder}/${name}: it is no plain file, or it cannot be read`);
+        expect([folder, status, isNamed]).toEqual([
+          folder,
+          command[1] === '--offline' ? 3 : 0,
+          command[0] === 'verify',
+        ]);
+        // Nothing was lost but that file, which each of them may do without.
+        const checked = await runLost(inode, 'verify', '--repair', '--patch-url', cdn.url, '--store', copy);
+        expect([folder, checked.status]).toEqual([folder, 0]);
+        const asides = fs.readdirSync(join(copy, 'tmp')).filter((one) => one.startsWith('aside-'));
+        expect(asides).toEqual([expect.stringMatching(new RegExp(`-${folder}$`))]);
+        expect(fs.readdirSync(join(copy, 'tmp', asides[0]!))).toEqual([name]);
       }
-      const [build] = JSON.parse((await startPakrat(['status', '--store', copy, '--json']).ended).stdout).builds;
-      const forgotten = await runLost(lost, 'forget', `wow@${build.name}`, '--store', copy);
-      const note = `look-up files in ${lost} stay, for it cannot be read: EIO`;
-      expect(forgotten).toMatchObject({ status: 0, said: expect.stringContaining(note) });
-      expect(heldBut(copy, 'nothing')).toEqual([]);
     },
   );
+
+  test('an imported list of names is imported again', async () => {
+    const copy = scratch('without a list');
+    fs.cpSync(store, copy, { recursive: true });
+    const list = join(cdn.root, 'listfile.csv');
+    const take = ['listfile', 'import', list, '--store', copy];
+    expect(await startPakrat(take).ended).toMatchObject({ status: 0 });
+    const names = fs.readdirSync(join(copy, 'names')).filter((name) => name.startsWith('listfile'));
+    const lost = join(copy, 'names', names.find((name) => name.endsWith('.names'))!);
+    const found = await runLost(lost, 'verify', '--offline', '--store', copy);
+    expect(found).toMatchObject({ status: 3, said: expect.stringContaining('1 bad') });
+    expect(await runLost(lost, ...take)).toMatchObject({ status: 0 });
+    expect(await runLost(lost, 'ls', 'wow', '--offline', '--store', copy)).toMatchObject({ status: 0 });
+  });
 });
 
 test('a store whose objects a disk does not list is no folder without objects for import', async () => {

@@ -7,7 +7,7 @@ import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
 import { type BadLine, ListfileScanner } from '../../formats/roots/listfile.ts';
 import type { ListfileRow, ListfileRows } from '../../formats/roots/listfile-rows.ts';
-import { isLacking, readDerived } from '../../store/derived/derived-file.ts';
+import { isLacking, readDerived, removeDerived } from '../../store/derived/derived-file.ts';
 import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFile } from '../../store/derived/lookup-file.ts';
 import type { LookupFolders } from '../../store/layout.ts';
@@ -281,6 +281,6 @@ function useVersion(folders: LookupFolders, version: ListfileVersion): void {
   writePointer(folders, version);
   for (const name of fs.readdirSync(folders.names)) {
     const base = listfileBase(name);
-    if (base !== undefined && base !== version.base) fs.rmSync(join(folders.names, name), { force: true });
+    if (base !== undefined && base !== version.base) removeDerived(join(folders.names, name));
   }
 }

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
 import { breathe } from '../../core/breathe.ts';
-import { abortError, codeOf } from '../../core/errors.ts';
+import { abortError, codeOf, isDiskBroken, resultUnless } from '../../core/errors.ts';
 import {
   inStore,
   makeFolderDurable,
@@ -67,9 +67,11 @@ export async function freeBytes(file: string, left: readonly Stretch[], options:
 /** File systems keep bytes in blocks of this size, nearly all of them. */
 export const blockBytes = 4096;
 
-/** Bytes that files take on the disk, without their holes. One that is not there takes none. */
+/** Bytes that files take on the disk, without their holes. One that is not there, or that a broken disk gives the name alone of, takes none. */
 export function diskBytesOf(files: readonly string[]): number {
-  return files.reduce((sum, file) => sum + (fs.statSync(file, { throwIfNoEntry: false })?.blocks ?? 0) * 512, 0);
+  const blocksOf = (file: string): number | undefined =>
+    resultUnless(isDiskBroken, () => fs.statSync(file, { throwIfNoEntry: false }))?.blocks;
+  return files.reduce((sum, file) => sum + (blocksOf(file) ?? 0) * 512, 0);
 }
 
 function holesBetween(left: readonly Stretch[], end: number): Stretch[] {

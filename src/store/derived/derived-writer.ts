@@ -1,6 +1,7 @@
 import { crc32 } from 'node:zlib';
 import { ByteWriter } from '../../core/writer.ts';
 import { DurableFile } from '../../files/durable.ts';
+import { clearLost } from '../clear-way.ts';
 import { derivedFooter, derivedPageSize } from './derived-file.ts';
 
 /** How a derived file is written. */
@@ -16,6 +17,7 @@ export class DerivedWriter {
   /** Bytes of content that were appended. */
   size = 0;
   readonly #file: DurableFile;
+  readonly #temporary: string;
   readonly #pageSize: number;
   readonly #of: number;
   readonly #table = new ByteWriter();
@@ -29,6 +31,7 @@ export class DerivedWriter {
     this.#of = of;
     this.#page = Buffer.allocUnsafe(pageSize);
     this.#file = new DurableFile(temporary);
+    this.#temporary = temporary;
   }
 
   append(bytes: Uint8Array): void {
@@ -78,6 +81,7 @@ export class DerivedWriter {
     this.#file.append(table);
     const { footer, mark } = derivedFooter(path, { pageSize: this.#pageSize, size: this.size, of: this.#of, table });
     this.#file.append(footer);
+    clearLost(path, this.#temporary);
     return mark;
   }
 
