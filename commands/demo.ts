@@ -1,7 +1,7 @@
 import * as Flags from '@oclif/core/flags';
 import { CliCommand } from '../src/cli/base-command.ts';
 import { userSettings } from '../src/cli/settings-file.ts';
-import { type DemoReport, programName, runDemo } from '../src/demo/demo.ts';
+import { type DemoReport, interruptedHint, programName, runDemo } from '../src/demo/demo.ts';
 
 export default class Demo extends CliCommand {
   static override summary = 'Show everything at once on a small sample game.';
@@ -17,6 +17,8 @@ The store and the extracted files stay in the folder that --to names, and nothin
     '<%= config.bin %> demo --to /tmp/pakrat-demo',
     '<%= config.bin %> demo --json --quiet',
   ];
+
+  protected override interruptedHint = interruptedHint;
 
   async run(): Promise<DemoReport> {
     const { flags } = await this.parse(Demo);

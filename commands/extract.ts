@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { type ExtractResult, extract } from '../src/app/extract.ts';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { goesOnHint, PakratCommand } from '../src/cli/base-command.ts';
 import { optionalArg, rawFlag, regexFlag, repeatable, sourceArg } from '../src/cli/flags/args.ts';
 import { pakFlags, pakOptions } from '../src/cli/flags/pak-flags.ts';
 import { extractExitCode, renderExtract } from '../src/cli/render/extract.ts';
@@ -55,7 +55,7 @@ A file that cannot be had (its key is missing, no host has it) is named with the
 
   async run(): Promise<ExtractResult | undefined> {
     const { argv, flags } = await this.parse(Extract);
-    this.goesOn = flags.to !== '-';
+    if (flags.to !== '-') this.interruptedHint = goesOnHint;
     const [source = '', ...names] = argv as string[];
     const isTar = flags.to === '-';
     if (isTar && this.jsonEnabled()) {

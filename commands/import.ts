@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { type ImportReport, importFolder } from '../src/app/import.ts';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { goesOnHint, PakratCommand } from '../src/cli/base-command.ts';
 import { requiredArg } from '../src/cli/flags/args.ts';
 import { importExitCode, renderImport } from '../src/cli/render/import.ts';
 
@@ -33,7 +33,7 @@ Where the file system can, copies share their bytes with the folder until one of
     '<%= config.bin %> import mirror --dry-run --json',
   ];
 
-  protected override goesOn = true;
+  protected override interruptedHint = goesOnHint;
 
   async run(): Promise<ImportReport> {
     const { args, flags } = await this.parse(Import);

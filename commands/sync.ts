@@ -1,6 +1,6 @@
 import * as Flags from '@oclif/core/flags';
 import { type SyncedBuilds, type SyncReport, sync, syncBuilds } from '../src/app/sync.ts';
-import { PakratCommand } from '../src/cli/base-command.ts';
+import { goesOnHint, PakratCommand } from '../src/cli/base-command.ts';
 import { repeatable, requiredArg } from '../src/cli/flags/args.ts';
 import { parseBuildCount, parseRate, parseTags } from '../src/cli/flags/parse-values.ts';
 import { renderSync, renderSyncs, syncExitCode } from '../src/cli/render/sync.ts';
@@ -54,7 +54,7 @@ Several builds are synced one after the other, and what they share is fetched on
     '<%= config.bin %> sync wow wow_classic_era --builds 2 --all',
   ];
 
-  protected override goesOn = true;
+  protected override interruptedHint = goesOnHint;
 
   async run(): Promise<SyncReport | SyncedBuilds> {
     const { argv, flags } = await this.parse(Sync);

@@ -27,6 +27,9 @@ const graceMs = 1400;
 /** What is done within this time needs no bar. */
 const momentMs = 1000;
 
+/** For the error of a command that was interrupted, and goes on where it stopped. */
+export const goesOnHint = 'Run the same command again to go on where it stopped.';
+
 /**
  * A command of pakrat. It has --json and the global flags, of which help shows those that it uses. It prints errors for people or for
  * scripts with one exit code both ways, ends within two seconds of Ctrl-C, and ends quietly when nobody reads its output any more.
@@ -36,8 +39,8 @@ export abstract class CliCommand extends Command {
   static override enableJsonFlag = true;
   static override baseFlags = globalFlagsShowing(outputFlags);
 
-  /** Whether the same command, run again after an interruption, goes on where it stopped. */
-  protected goesOn = false;
+  /** What the error of an interruption says to do next. */
+  protected interruptedHint: string | undefined;
   readonly #abort = new AbortController();
   #isSignalUsed = false;
   #quiet = false;
@@ -133,8 +136,7 @@ export abstract class CliCommand extends Command {
 
   readonly #interrupt = (): void => {
     const isSecond = this.#abort.signal.aborted;
-    const hint = this.goesOn ? 'Run the same command again to go on where it stopped.' : undefined;
-    this.#abort.abort(new PakratError('E_ABORTED', 'interrupted', { hint }));
+    this.#abort.abort(new PakratError('E_ABORTED', 'interrupted', { hint: this.interruptedHint }));
     // Work that has no ear for the signal is short, and keeps nothing half-done.
     if (isSecond || !this.#isSignalUsed) this.#endNow();
     else setTimeout(() => this.#endNow(), graceMs).unref();

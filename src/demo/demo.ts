@@ -68,6 +68,9 @@ const stopAfter = 0.45;
 const archiveBytes = 48 * 1024;
 const jobs = 2;
 
+/** What to do after a demo that was interrupted. */
+export const interruptedHint = 'Run it again: a demo begins anew.';
+
 /**
  * Publishes the sample game, serves it, syncs it with an interruption, extracts it and compares it with the original, and tells of each step.
  * Nothing is left but the folder that was named; no network is used but the loopback.
@@ -96,9 +99,9 @@ export async function runDemo(request: DemoRequest, hooks: DemoHooks): Promise<D
     showMore(demo, request.program);
     return { folder: folder.root, ...synced, ...read, seconds: Math.round(performance.now() - started) / 1000 };
   } catch (error) {
-    // A command that is interrupted says that it goes on where it stopped, which a demo does not.
+    // What it does says that it goes on where it stopped, which a demo does not.
     if (codeOf(error) !== 'E_ABORTED') throw error;
-    throw new PakratError('E_ABORTED', 'interrupted', { hint: 'Run it again: a demo begins anew.' });
+    throw new PakratError('E_ABORTED', 'interrupted', { hint: interruptedHint });
   } finally {
     removeTemporaryFolder(folder.temporary);
   }
