@@ -96,6 +96,8 @@ export function formatError(
 
 /** What a file system says that Node has no name for: "UNKNOWN: unknown error" tells nobody that a quota is used up. */
 const unnamed: Readonly<Record<string, string>> = {
+  // What ext4 says of a block whose checksum is wrong.
+  EBADMSG: 'bad message',
   EDQUOT: 'disk quota exceeded',
   ESTALE: 'stale file handle',
   EUCLEAN: 'structure needs cleaning',

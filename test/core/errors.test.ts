@@ -45,6 +45,7 @@ describe('formatError', () => {
 
 test.each([
   [os.constants.errno.EDQUOT, 'EDQUOT', 'EDQUOT: disk quota exceeded'],
+  [os.constants.errno.EBADMSG, 'EBADMSG', 'EBADMSG: bad message'],
   [os.constants.errno.ESTALE, 'ESTALE', 'ESTALE: stale file handle'],
   // EUCLEAN of Linux.
   ...(process.platform === 'linux' ? [[117, 'EUCLEAN', 'EUCLEAN: structure needs cleaning'] as const] : []),
