@@ -290,3 +290,12 @@ test('a history that cannot be read is written anew by verify --repair, and what
   const aside = fs.readdirSync(join(copy, 'tmp')).find((name) => name.endsWith('history.jsonl'))!;
   expect(fs.readFileSync(join(copy, 'tmp', aside)).equals(before)).toBe(true);
 });
+
+test('a ledger that cannot be read costs an import of that store no object', async () => {
+  const taken = scratch('without its ledger');
+  const { status, said } = await runBroken(join(store, 'ledger.db'), 'import', store, '--store', taken);
+  const message = /ledger\.db: it cannot be read \(.*EIO.*\); objects are taken without it/;
+  expect({ status, said }).toEqual({ status: 0, said: expect.stringMatching(message) });
+  const { checked } = JSON.parse((await startPakrat(['verify', '--offline', '--store', taken, '--json']).ended).stdout);
+  expect(checked.entries).toBeGreaterThan(30);
+});

@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { asBuffer } from '../../core/bytes.ts';
-import { readOwn } from '../../files/read-at.ts';
+import { reading, readOwn } from '../../files/read-at.ts';
 import { mergeSpans, type Span, subtractSpans } from '../spans.ts';
 import { hostsOfJson, jsonOfHosts } from './host-list.ts';
 import { countImpossibleRows, removeImpossibleRows } from './impossible-rows.ts';
@@ -342,7 +342,7 @@ export class Ledger {
  */
 function openAsItIs(path: string): Sqlite {
   if (fs.existsSync(`${path}-wal`)) return new Sqlite(path, { timeout, readonly: true });
-  const bytes = asBuffer(readOwn(path));
+  const bytes = asBuffer(reading(path, () => readOwn(path)));
   // The format's read and write version: 2 asks for a log, which a database in memory cannot have.
   if (bytes.length > 19) bytes.fill(1, 18, 20);
   return new Sqlite(path, { bytes, readonly: true });
