@@ -172,10 +172,10 @@ export function reading<Result>(path: string, work: () => Result): Result {
   } catch (error) {
     if (isPakratError(error)) throw error;
     const missing = codeOf(error) === 'ENOENT' || codeOf(error) === 'ENOTDIR';
+    if (missing) throw new PakratError('E_NOT_FOUND', `there is no ${path}`, { data: { path }, cause: error });
     const hint = isDiskBroken(error) ? { hint: brokenHint } : {};
-    const options = { data: { path }, cause: error, ...hint };
-    if (missing) throw new PakratError('E_NOT_FOUND', `there is no ${path}`, options);
-    throw new PakratError('E_STORE', `${path}: ${messageOf(error)}`, options);
+    const data = { path, system: codeOf(error) };
+    throw new PakratError('E_STORE', `${path}: ${messageOf(error)}`, { data, cause: error, ...hint });
   }
 }
 

@@ -1,5 +1,6 @@
 import { breathe } from '../core/breathe.ts';
 import { codeOf, resultUnless } from '../core/errors.ts';
+import { isSpoilt } from '../files/durable.ts';
 import { walk } from '../files/walk.ts';
 import { displaced, oldLayout } from './ledger/schema.ts';
 import type { Store } from './store.ts';
@@ -33,7 +34,10 @@ export async function settleStore({ ledger, files, layout }: Store, signal?: Abo
   }
   if (ledger.setting(displaced) === undefined) return;
   const isDisplaced = (path: string): boolean => files.isDisplaced(path);
-  const paths = Array.from(walk(layout.partial, { onUnread() {} }), ({ name }) => name).filter(isDisplaced);
+  const listed = (): string[] => Array.from(walk(layout.partial, { onUnread() {} }), ({ name }) => name);
+  // What lies where a broken disk gives no names waits for another time.
+  const paths = resultUnless(isSpoilt, listed)?.filter(isDisplaced);
+  if (paths === undefined) return;
   for (const path of paths) {
     await breathe(signal);
     files.settle(path);

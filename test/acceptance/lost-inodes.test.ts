@@ -179,6 +179,26 @@ test('a part of an archive of which a disk gives the name alone ends a sync, whi
   expect(await startPakrat(['verify', '--store', copy, '--offline', '--quiet']).ended).toMatchObject({ status: 0 });
 });
 
+test('what lies in partial/ until its place is free is checked, and waits, where a disk gives no names of it', async () => {
+  const copy = scratch('unlisted parts');
+  fs.cpSync(store, copy, { recursive: true });
+  const object = join('tpr/wow', parts.get('a loose object')!);
+  const lost = join(copy, object);
+  const inode = fs.statSync(lost).ino;
+  const service = ['--store', copy, '--patch-url', cdn.url];
+  expect(await runLost(inode, 'verify', '--repair', ...service)).toMatchObject({ status: 0 });
+  expect(fs.statSync(lost).ino).toBe(inode);
+  fs.rmSync(lost);
+  for (const command of [['verify'], ['sync', 'wow', '--all']])
+    expect([command[0], (await runLost(join(copy, 'partial'), ...command, ...service)).status]).toEqual([
+      command[0],
+      0,
+    ]);
+  expect([lost, join(copy, 'partial', object)].map((path) => fs.existsSync(path))).toEqual([false, true]);
+  expect((await startPakrat(['verify', ...service]).ended).status).toBe(0);
+  expect(fs.existsSync(lost)).toBe(true);
+});
+
 test('a folder of which a disk does not give the names costs an import what lies in it', async () => {
   const folder = dirname(parts.get('a loose object')!);
   const taken = scratch('without-folder');
