@@ -14,6 +14,7 @@ import {
   valueUnless,
 } from '../core/errors.ts';
 import { ReusedBytes } from '../core/tables/large-bytes.ts';
+import { isSpoilt } from '../files/durable.ts';
 import { openPlain, readAt, readInto, readingObject } from '../files/read-at.ts';
 import type { KeyRing } from '../formats/blte/keys.ts';
 import type { ReadRange } from '../formats/blte/read.ts';
@@ -85,12 +86,13 @@ export interface Objects {
 /** As much of objects as it takes to read what is held. */
 export type HeldObjects = Pick<Objects, 'open' | 'demandHeld' | 'decrypt'>;
 
-/** Opens the file where a held entry lies, also when it has just moved. @throws as `Objects.open`, E_NOT_FOUND, E_STORE */
+/** Opens the file where a held entry lies, also when it has just moved. @throws as `Objects.open`, E_NOT_FOUND, E_STORE, E_INTEGRITY where a broken disk does not give it */
 export function openHeld(objects: Pick<Objects, 'open'>, place: EntryPlace): { fd: number; offset: number } {
   const { file, offset } = objects.open(place);
   try {
     return { fd: readingObject(file, () => openPlain(file).fd), offset };
   } catch (error) {
+    if (isSpoilt(error)) throw unreadEntry(place, error.cause);
     if (!isNotFound(error) || objects.open(place).file === file) throw error;
     return openHeld(objects, place);
   }
@@ -120,8 +122,7 @@ export function openRanges(
     try {
       return readBytes(at, size);
     } catch (error) {
-      if (!isDiskBroken(error)) throw error;
-      throw new PakratError('E_INTEGRITY', `${what} cannot be read: ${messageOf(error)}`, { cause: error });
+      throw isDiskBroken(error) ? unreadEntry(place, error) : error;
     } finally {
       objects.demandHeld?.(place);
     }
@@ -133,6 +134,11 @@ export function openRanges(
     },
     close: () => fs.closeSync(fd),
   };
+}
+
+/** The error of an entry that a broken disk does not give: whoever has it elsewhere takes it from there. */
+function unreadEntry({ ekey }: EntryPlace, cause: unknown): PakratError {
+  return new PakratError('E_INTEGRITY', `entry ${ekey} cannot be read: ${messageOf(cause)}`, { cause });
 }
 
 /** Where entries lie, for whoever reads and proves them elsewhere; undefined for those of which only `Objects.open` tells what is the matter. */

@@ -39,7 +39,7 @@ export function storeError(error: unknown, path: string): unknown {
 }
 
 /** True for an error of {@link storeError}, or of who reads a file or folder, about a file that a broken disk does not give, or does not let be written: a part of a block that it does not give it does not take, either. */
-export function isSpoilt(error: unknown): boolean {
+export function isSpoilt(error: unknown): error is PakratError {
   return isPakratError(error) && isDiskBroken({ code: error.data.system });
 }
 

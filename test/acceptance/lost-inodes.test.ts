@@ -165,6 +165,23 @@ describe.each(someOf(kinds, (kind) => /index|loose/.test(kind)))('%s of which a 
   );
 });
 
+test('an archive of which a disk gives the name alone is fetched anew by an extract, and is damage for one without a network', async () => {
+  const right = scratch('right');
+  const flags = (folder: string, from: string) => ['extract', 'wow', '--to', folder, '--store', from, '--quiet'];
+  await startPakrat([...flags(right, store), '--offline']).ended;
+  const copy = scratch('extracted');
+  fs.cpSync(store, copy, { recursive: true });
+  const lost = join(copy, 'tpr/wow', parts.get('an archive')!);
+  const alone = await runLost(lost, ...flags(scratch('alone'), copy), '--offline');
+  expect(alone).toMatchObject({ status: 3, said: expect.stringMatching(/entry [0-9a-f]{32} cannot be read: EIO/) });
+  const files = scratch('files');
+  expect(await runLost(lost, ...flags(files, copy), '--patch-url', cdn.url)).toMatchObject({ status: 7 });
+  const names = fs.readdirSync(right, { recursive: true, encoding: 'utf8' }).toSorted();
+  expect(fs.readdirSync(files, { recursive: true, encoding: 'utf8' }).toSorted()).toEqual(names);
+  for (const name of names.filter((one) => fs.statSync(join(right, one)).isFile()))
+    expect([name, fs.readFileSync(join(files, name))]).toEqual([name, fs.readFileSync(join(right, name))]);
+});
+
 test('a part of an archive of which a disk gives the name alone ends a sync, which says what to do; nothing is lost', async () => {
   const copy = scratch('lost-part');
   fs.cpSync(store, copy, { recursive: true });

@@ -1,0 +1,48 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { jest, test } from '@jest/globals';
+import { expectDisksSurvived, namesBelow } from '../support/disk-rounds.ts';
+import { whyNoDisk } from '../support/mounted-image.ts';
+import { scratchFolder } from '../support/scratch.ts';
+
+/*
+ * What the system knows of any files and folders of a store goes bad, so that it gives their names alone, then commands run in any order: none ends as a bug or
+ * gives a wrong byte, and what none can do without is told with what mends it. After that (fsck), a repair and two syncs bring everything back.
+ */
+
+jest.setTimeout(3_600_000);
+const rounds = Number(process.env.PAKRAT_ROUNDS ?? 60);
+const seed = Number(process.env.PAKRAT_SEED ?? 1);
+const scratch = scratchFolder();
+const reason = whyNoDisk('ext4') ?? (spawnSync('debugfs', ['-V']).error && 'debugfs is not installed');
+if (reason !== undefined) console.warn(`SKIPPED, ${reason}: work on a disk with lost inodes`);
+
+(reason === undefined ? test : test.skip)(`${rounds} disks of which inodes are lost`, async () => {
+  await expectDisksSurvived({
+    disk: 'ext4',
+    rounds,
+    seed,
+    scratch,
+    spoil(image, { sound, name, pick }) {
+      const names = namesBelow(sound, (one) => !/^(ledger\.db|tmp)/.test(one));
+      const spoilt = Array.from({ length: pick([1, 1, 2, 4]) }, () => pick(names));
+      for (const one of spoilt) loseInode(image, `/${join(name, one)}`);
+      return spoilt;
+    },
+    // It ends with what it mended.
+    heal: (image) => void spawnSync('e2fsck', ['-fy', image]),
+  });
+});
+
+/** Spoils what an image of ext4 knows of a file or folder: its checksum is wrong then. */
+function loseInode(image: string, path: string): void {
+  const said = execFileSync('debugfs', ['-R', `imap "${path}"`, image], { encoding: 'utf8', stdio: 'pipe' });
+  const [, block, offset] = /located at block (\d+), offset (0x[0-9a-f]+)/.exec(said) ?? [];
+  const blockSize = Number(
+    /Block size:\s+(\d+)/.exec(execFileSync('dumpe2fs', ['-h', image], { encoding: 'utf8', stdio: 'pipe' }))?.[1],
+  );
+  const fd = openSync(image, 'r+');
+  writeSync(fd, Buffer.alloc(16, 0x5a), 0, 16, Number(block) * blockSize + Number(offset) + 8);
+  closeSync(fd);
+}
