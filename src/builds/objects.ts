@@ -138,7 +138,10 @@ export function openRanges(
 
 /** The error of an entry that a broken disk does not give: whoever has it elsewhere takes it from there. */
 function unreadEntry({ ekey }: EntryPlace, cause: unknown): PakratError {
-  return new PakratError('E_INTEGRITY', `entry ${ekey} cannot be read: ${messageOf(cause)}`, { cause });
+  return new PakratError('E_INTEGRITY', `entry ${ekey} cannot be read: ${messageOf(cause)}`, {
+    hint: 'The disk does not give it; fetch it again.',
+    cause,
+  });
 }
 
 /** Where entries lie, for whoever reads and proves them elsewhere; undefined for those of which only `Objects.open` tells what is the matter. */

@@ -32,14 +32,22 @@ export function setAside(found: string, temporary: string): string {
  * its folder is set aside with it, and all others move to a new one. @throws E_STORE…
  */
 export function clearLost(file: string, temporary: string): void {
-  const isLost = resultUnless(isDiskBroken, () => fs.lstatSync(file, { throwIfNoEntry: false }) ?? true) === undefined;
-  if (!isLost) return;
+  if (!isLost(file)) return;
   const folder = dirname(file);
   const aside = setAside(folder, temporary);
   makeFolderDurable(folder);
   for (const name of namesIn(aside))
     resultUnless(isDiskBroken, () => fs.renameSync(join(aside, name), join(folder, name)));
   inStore(folder, () => syncFolder(folder));
+}
+
+function isLost(file: string): boolean {
+  try {
+    fs.lstatSync(file);
+    return false;
+  } catch (error) {
+    return isDiskBroken(error);
+  }
 }
 
 function clearBelow(root: string, path: string, temporary: string): void {
