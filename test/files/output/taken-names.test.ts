@@ -1,5 +1,16 @@
-import { expect, test } from '@jest/globals';
-import { TakenNames } from '../../../src/files/output/taken-names.ts';
+import { expect, jest, test } from '@jest/globals';
+import * as hash from '../../../src/core/hash.ts';
+
+/** What names were hashed with. */
+const seeds = new Set<number>();
+jest.unstable_mockModule('../../../src/core/hash.ts', () => ({
+  ...hash,
+  seededHash(text: string, seed: number) {
+    seeds.add(seed);
+    return hash.seededHash(text, seed);
+  },
+}));
+const { TakenNames } = await import('../../../src/files/output/taken-names.ts');
 
 /** So many names are forgotten, and only their hashes are kept. */
 const many = 150_000;
@@ -42,4 +53,14 @@ test('where each is taken once, not even its owner takes it again', () => {
     for (const owner of owners) expect(typeof taken.take(owner.split(' ')[0]!, owner)).toBe('object');
     for (let i = 0; i < many; i++) taken.take(`file-${i}`, `file-${i} (entry ${i})`);
   }
+});
+
+test('nobody knows the hashes of names beforehand: no two are hashed alike', () => {
+  seeds.clear();
+  for (let i = 0; i < 3; i++) {
+    const taken = new TakenNames(true);
+    for (let name = 0; name < 5000; name++) taken.take(`file-${name}`, '');
+    taken.close();
+  }
+  expect(seeds.size).toBe(6);
 });
