@@ -41,6 +41,11 @@ export function clearLost(file: string, temporary: string): void {
   inStore(folder, () => syncFolder(folder));
 }
 
+/** The place of a file that processes share, and that nobody keeps anything in: where a broken disk gives its name alone all of them take one in tmp/. */
+export function sharedPlace(file: string, temporary: string): string {
+  return isLost(file) ? join(temporary, basename(file)) : file;
+}
+
 function isLost(file: string): boolean {
   try {
     fs.lstatSync(file);

@@ -4,7 +4,7 @@ import { inStore, makeFolderDurable, storeError, writeFilesDurable } from '../fi
 import { readOwn } from '../files/read-at.ts';
 import { clearDeadTemporaries } from '../files/temporary.ts';
 import { Claims } from './claims.ts';
-import { clearWay } from './clear-way.ts';
+import { clearWay, sharedPlace } from './clear-way.ts';
 import { type ObjectName, objectPath, type StoreLayout, storeLayout } from './layout.ts';
 import { Ledger } from './ledger/ledger.ts';
 import { lockStore } from './ledger/sqlite.ts';
@@ -96,10 +96,10 @@ export function openStore(root: string, options: { create: boolean }): Store {
       for (const { name } of objects) if (name.suffix === '.index') files.settle(objectPath({ ...name, suffix: '' }));
     },
     claims() {
-      if (writable) claims ??= new Claims(layout.claims);
+      if (writable) claims ??= new Claims(sharedPlace(layout.claims, layout.temporary));
       return claims;
     },
-    lock: () => lockStore(layout.lock),
+    lock: () => lockStore(sharedPlace(layout.lock, layout.temporary)),
     close() {
       claims?.close();
       ledger.close();

@@ -3,6 +3,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { md5Hex } from '../../src/core/hash.ts';
 import type { VerifyResult } from '../../src/verify/verify-result.ts';
+import { loseInode, makeImage, mendImage, mountImage, unmountImage, whyNoDisk } from '../support/mounted-image.ts';
 import { syntheticCdn } from '../support/own-cdn.ts';
 import { startPakrat } from '../support/run-pakrat.ts';
 import { scratchFolder } from '../support/scratch.ts';
@@ -362,4 +363,36 @@ describe('a look-up file of which a disk gives the name alone', () => {
 test('a store whose objects a disk does not list is no folder without objects for import', async () => {
   const { status, said } = await runLost(join(store, 'tpr'), 'import', store, '--store', scratch('none of it'));
   expect({ status, said }).toMatchObject({ status: 3, said: expect.stringContaining(`tpr: ${unread}`) });
+});
+
+const reason = whyNoDisk('ext4');
+if (reason !== undefined) console.warn(`SKIPPED, ${reason}: a disk that lost files which processes share`);
+
+(reason === undefined ? test : test.skip)('files that processes share, and a disk lost, do without', async () => {
+  const [image, disk] = [scratch('image'), scratch('disk')];
+  const copy = join(disk, 'store');
+  const online = ['--store', copy, '--patch-url', cdn.url];
+  const [archive, index] = ['an archive', 'an index'].map((kind) => join(copy, 'tpr/wow', parts.get(kind)!));
+  const take = ['listfile', 'import', join(cdn.root, 'listfile.csv'), '--store', copy];
+  makeImage(image, 'ext4', 32);
+  mountImage(image, disk);
+  fs.cpSync(store, copy, { recursive: true });
+  expect((await startPakrat(take).ended).status).toBe(0);
+  expect((await startPakrat(['gc', '--store', copy]).ended).status).toBe(0);
+  for (const path of [archive!, index!]) fs.rmSync(path);
+  await unmountImage(image, disk, 'keep');
+  for (const name of ['claims.db', 'lock.db', 'names/listfile.lock']) loseInode(image, `/store/${name}`);
+  mountImage(image, disk);
+  try {
+    expect(() => fs.statSync(join(copy, 'claims.db'))).toThrow();
+    for (const command of [['sync', 'wow', '--all', ...online], ['gc', '--store', copy], take])
+      expect([command[0], (await startPakrat(command).ended).status]).toEqual([command[0], 0]);
+    await unmountImage(image, disk, 'keep');
+    mendImage(image);
+    mountImage(image, disk);
+    for (const command of [['verify', '--offline', '--store', copy], ['sync', 'wow', '--all', ...online], take])
+      expect([command[0], (await startPakrat(command).ended).status]).toEqual([command[0], 0]);
+  } finally {
+    await unmountImage(image, disk);
+  }
 });

@@ -1,9 +1,7 @@
-import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSync, openSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { jest, test } from '@jest/globals';
 import { expectDisksSurvived, namesBelow } from '../support/disk-rounds.ts';
-import { whyNoDisk } from '../support/mounted-image.ts';
+import { loseInode, mendImage, whyNoDisk } from '../support/mounted-image.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
 /*
@@ -15,7 +13,7 @@ jest.setTimeout(3_600_000);
 const rounds = Number(process.env.PAKRAT_ROUNDS ?? 60);
 const seed = Number(process.env.PAKRAT_SEED ?? 1);
 const scratch = scratchFolder();
-const reason = whyNoDisk('ext4') ?? (spawnSync('debugfs', ['-V']).error && 'debugfs is not installed');
+const reason = whyNoDisk('ext4');
 if (reason !== undefined) console.warn(`SKIPPED, ${reason}: work on a disk with lost inodes`);
 
 (reason === undefined ? test : test.skip)(`${rounds} disks of which inodes are lost`, async () => {
@@ -30,19 +28,6 @@ if (reason !== undefined) console.warn(`SKIPPED, ${reason}: work on a disk with 
       for (const one of spoilt) loseInode(image, `/${join(name, one)}`);
       return spoilt;
     },
-    // It ends with what it mended.
-    heal: (image) => void spawnSync('e2fsck', ['-fy', image]),
+    heal: mendImage,
   });
 });
-
-/** Spoils what an image of ext4 knows of a file or folder: its checksum is wrong then. */
-function loseInode(image: string, path: string): void {
-  const said = execFileSync('debugfs', ['-R', `imap "${path}"`, image], { encoding: 'utf8', stdio: 'pipe' });
-  const [, block, offset] = /located at block (\d+), offset (0x[0-9a-f]+)/.exec(said) ?? [];
-  const blockSize = Number(
-    /Block size:\s+(\d+)/.exec(execFileSync('dumpe2fs', ['-h', image], { encoding: 'utf8', stdio: 'pipe' }))?.[1],
-  );
-  const fd = openSync(image, 'r+');
-  writeSync(fd, Buffer.alloc(16, 0x5a), 0, 16, Number(block) * blockSize + Number(offset) + 8);
-  closeSync(fd);
-}

@@ -1,5 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -59,6 +69,24 @@ export function spoilBlocks(image: string, contents: readonly Uint8Array[]): num
   }
   writeFileSync(image, bytes);
   return spoilt;
+}
+
+/** Spoils what an image of ext4, which is not mounted, knows of a file or folder: its checksum is wrong then, and the system gives the name alone. */
+export function loseInode(image: string, path: string): void {
+  const ask = (program: string, ...args: string[]): string =>
+    execFileSync(program, [...args, image], { encoding: 'utf8', stdio: 'pipe' });
+  const [, block, offset] =
+    /located at block (\d+), offset (0x[0-9a-f]+)/.exec(ask('debugfs', '-R', `imap "${path}"`)) ?? [];
+  const [, size] = /Block size:\s+(\d+)/.exec(ask('dumpe2fs', '-h')) ?? [];
+  const fd = openSync(image, 'r+');
+  writeSync(fd, Buffer.alloc(16, 0x5a), 0, 16, Number(block) * Number(size) + Number(offset) + 8);
+  closeSync(fd);
+}
+
+/** Has the system mend an image of ext4 that is not mounted. */
+export function mendImage(image: string): void {
+  // It ends with what it mended.
+  spawnSync('e2fsck', ['-fy', image]);
 }
 
 /** Why no such disk can be mounted here; undefined where one can. */

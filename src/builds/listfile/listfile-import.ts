@@ -7,7 +7,7 @@ import { IdSet } from '../../core/tables/id-set.ts';
 import { makeFolderDurable } from '../../files/durable.ts';
 import { type BadLine, ListfileScanner } from '../../formats/roots/listfile.ts';
 import type { ListfileRow, ListfileRows } from '../../formats/roots/listfile-rows.ts';
-import { clearLost } from '../../store/clear-way.ts';
+import { sharedPlace } from '../../store/clear-way.ts';
 import { isLacking, readDerived, removeDerived } from '../../store/derived/derived-file.ts';
 import { writeDerived } from '../../store/derived/derived-writer.ts';
 import type { LookupFile } from '../../store/derived/lookup-file.ts';
@@ -86,9 +86,8 @@ export async function importListfile(
 
 /** Keeps other processes from changing the names. Gives back the release. @throws E_STORE_LOCKED */
 export function lockListfile(folders: LookupFolders): () => void {
-  const lock = join(folders.names, 'listfile.lock');
   makeFolderDurable(folders.names);
-  clearLost(lock, folders.temporary);
+  const lock = sharedPlace(join(folders.names, 'listfile.lock'), folders.temporary);
   return lockStore(lock, 'changing the names of this store');
 }
 
