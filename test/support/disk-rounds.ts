@@ -92,9 +92,11 @@ export async function expectDisksSurvived({ scratch, ...test }: DiskRounds): Pro
         const status = await run(command);
         // A build that was forgotten is not there to be forgotten again.
         const isRight = [0, 3, 7, 9].includes(status!) || (command[0] === 'forget' && status === 4);
-        // Without a network what lacks is told in as many ways. What nothing of ours can mend is told with what can.
-        const isTold = (command.includes('--offline') && [1, 3, 4, 5].includes(status!)) || isForSystem(said.at(-1)!);
-        if (!isRight && !isTold) expect(about()).toBe('a command that ends well');
+        // Without a network what lacks is told in as many ways.
+        const isTold = command.includes('--offline') && [1, 3, 4, 5].includes(status!);
+        // What only a person can mend is told.
+        const isForPerson = test.heal !== undefined && isForSystem(said.at(-1)!);
+        if (!isRight && !isTold && !isForPerson) expect(about()).toBe('a command that ends well');
       }
       for (const file of namesBelow(output, (one) => statSync(join(output, one)).isFile()))
         if (!readFileSync(join(output, file)).equals(readFileSync(join(right, file))))
