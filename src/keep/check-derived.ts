@@ -1,9 +1,10 @@
-import { lstatSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { listfilePaths, listfileVersion } from '../builds/listfile/listfile-paths.ts';
 import { breathe } from '../core/breathe.ts';
-import { codeOf, isDiskBroken, messageOf, resultUnless } from '../core/errors.ts';
+import { codeOf, messageOf, resultUnless } from '../core/errors.ts';
 import { namesIn, type OnUnread } from '../files/walk.ts';
+import { isLost } from '../store/clear-way.ts';
 import { DerivedFile, damagedFile, isLacking } from '../store/derived/derived-file.ts';
 import type { Store } from '../store/store.ts';
 import type { VerifyProblem } from '../verify/verify-result.ts';
@@ -61,13 +62,9 @@ export async function* checkDerived(
   if (unread.has('names')) return;
   const base = listfileVersion(layout, { keep: true })?.base;
   const { text, unsorted } = listfilePaths(layout, base ?? '');
-  if (base !== undefined && !isThere(text) && !isThere(unsorted))
+  // Of one that is lost it was said above.
+  if (base !== undefined && ![text, unsorted].some((file) => existsSync(file) || isLost(file)))
     yield { bytes: 0, ...foundDamage(`names/${basename(text)}`, '', 'it is gone') };
-}
-
-/** Of one that a broken disk gives the name alone of it was said above. */
-function isThere(file: string): boolean {
-  return resultUnless(isDiskBroken, () => lstatSync(file, { throwIfNoEntry: false }) !== undefined) ?? true;
 }
 
 function foundDamage(name: string, file: string, message: string): Omit<DerivedFinding, 'bytes'> {

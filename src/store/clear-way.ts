@@ -46,7 +46,8 @@ export function sharedPlace(file: string, temporary: string): string {
   return isLost(file) ? join(temporary, basename(file)) : file;
 }
 
-function isLost(file: string): boolean {
+/** True where a broken disk gives no more of a file than its name. */
+export function isLost(file: string): boolean {
   try {
     fs.lstatSync(file);
     return false;
