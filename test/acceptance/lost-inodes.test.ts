@@ -355,8 +355,6 @@ describe('a look-up file of which a disk gives the name alone', () => {
     expect(found).toMatchObject({ status: 3, said: expect.stringContaining('1 bad') });
     expect(await runLost(lost, ...take)).toMatchObject({ status: 0 });
     expect(await runLost(lost, 'ls', 'wow', '--offline', '--store', copy)).toMatchObject({ status: 0 });
-    // Nor does the file that keeps others from it.
-    expect(await runLost(join(copy, 'names/listfile.lock'), ...take)).toMatchObject({ status: 0 });
   });
 });
 

@@ -1,7 +1,8 @@
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { jest, test } from '@jest/globals';
-import { expectDisksSurvived, namesBelow } from '../support/disk-rounds.ts';
+import { expectDisksSurvived } from '../support/disk-rounds.ts';
+import { filesBelow } from '../support/files-below.ts';
 import { diskBlock, spoilBlocks, whyNoDisk } from '../support/mounted-image.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
@@ -25,15 +26,12 @@ if (reason !== undefined) console.warn(`SKIPPED, ${reason}: work on a disk with 
     rounds,
     seed,
     scratch,
-    spoil(image, { sound, pick }) {
-      const files = namesBelow(
-        sound,
-        (name) => statSync(join(sound, name)).isFile() && !/^(ledger\.db|reserve|tmp|lock)/.test(name),
-      );
+    spoil(image, { sound }, { random, pick }) {
+      const files = filesBelow(sound).filter((name) => !/^(ledger\.db|reserve|tmp|lock)/.test(name));
       const spoilt = Array.from({ length: pick([1, 2, 3, 4]) }, () => {
         const file = pick(files);
         const bytes = readFileSync(join(sound, file));
-        const block = pick(Array.from({ length: Math.ceil(bytes.length / diskBlock) }, (_, i) => i)) ?? 0;
+        const block = Math.floor((random() * bytes.length) / diskBlock);
         return { text: `${file} ${block}`, content: bytes.subarray(block * diskBlock, (block + 1) * diskBlock) };
       });
       const contents = spoilt.map(({ content }) => content).filter((content) => content.some((byte) => byte !== 0));

@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, existsSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { cpSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { constants } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, jest, test } from '@jest/globals';
+import { filesBelow } from '../support/files-below.ts';
 import { checkHeldBytes } from '../support/held-bytes.ts';
 import { randomSource } from '../support/hostile.ts';
 import { type Run, startPakrat } from '../support/run-pakrat.ts';
@@ -39,11 +40,6 @@ const errors: Readonly<Record<string, readonly (keyof typeof constants.errno)[]>
   unlink: ['EIO', 'EBUSY', 'EACCES'],
   list: ['EIO', 'EACCES'],
 };
-
-const filesBelow = (folder: string): string[] =>
-  existsSync(folder)
-    ? readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile())
-    : [];
 
 (isBuilt ? test : test.skip)(`${rounds} commands of which a call of the system fails`, async () => {
   const make = ['--files', '60', '--total-bytes', '1M', '--archives', '3', '--loose-meta', '1', '--loose', '0.1'];

@@ -1,6 +1,7 @@
+import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { jest, test } from '@jest/globals';
-import { expectDisksSurvived, namesBelow } from '../support/disk-rounds.ts';
+import { expectDisksSurvived } from '../support/disk-rounds.ts';
 import { loseInode, mendImage, whyNoDisk } from '../support/mounted-image.ts';
 import { scratchFolder } from '../support/scratch.ts';
 
@@ -22,8 +23,9 @@ if (reason !== undefined) console.warn(`SKIPPED, ${reason}: work on a disk with 
     rounds,
     seed,
     scratch,
-    spoil(image, { sound, name, pick }) {
-      const names = namesBelow(sound, (one) => !/^(ledger\.db|tmp)/.test(one));
+    spoil(image, { sound, name }, { pick }) {
+      const all = readdirSync(sound, { recursive: true, encoding: 'utf8' }).sort();
+      const names = all.filter((one) => !/^(ledger\.db|tmp)/.test(one));
       const spoilt = Array.from({ length: pick([1, 1, 2, 4]) }, () => pick(names));
       for (const one of spoilt) loseInode(image, `/${join(name, one)}`);
       return spoilt;

@@ -1,10 +1,12 @@
-import { copyFileSync, cpSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect } from '@jest/globals';
+import { filesBelow } from './files-below.ts';
 import { checkHeldBytes } from './held-bytes.ts';
 import { randomSource } from './hostile.ts';
 import { type DiskKind, makeImage, mountImage, unmountImage } from './mounted-image.ts';
 import { startPakrat } from './run-pakrat.ts';
+import type { SyntheticCdn } from './served-cdn.ts';
 import { syntheticCdn } from './synthetic-cdn.ts';
 import { withPakrat } from './with-pakrat.ts';
 
@@ -20,26 +22,33 @@ export interface DiskRounds {
   /** A folder for all of it. */
   scratch: (name: string) => string;
   /** Spoils an image that is not mounted. @param sound the same store on a disk that is sound @returns what was spoilt, in words */
-  spoil: (image: string, store: { sound: string; name: string; pick: Pick }) => string[];
+  spoil: (image: string, store: { sound: string; name: string }, chance: Chance) => string[];
   /** What a person does to the image before the store is repaired. */
   heal?: (image: string) => void;
 }
 
-/** Chooses at random, the same for the same seed. */
-export type Pick = <Value>(values: readonly Value[]) => Value;
-
-/** The files and folders below a folder for which a test says yes, sorted. */
-export function namesBelow(folder: string, isWanted: (name: string) => boolean): string[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter(isWanted).sort();
+/** The same for the same seed. */
+export interface Chance {
+  /** From 0 to 1, without it. */
+  random: () => number;
+  pick: <Value>(values: readonly Value[]) => Value;
 }
 
 /**
  * Spoils disks with stores, has commands run in any order, repairs the store, and expects that no command ended as a bug or gave a wrong byte, and that all is
  * there again.
  */
-export async function expectDisksSurvived({ scratch, ...test }: DiskRounds): Promise<void> {
+export async function expectDisksSurvived(test: DiskRounds): Promise<void> {
   const make = ['--files', '60', '--total-bytes', '2M', '--archives', '3', '--loose-meta', '1'];
   const cdn = await syntheticCdn({ make });
+  try {
+    await goThroughRounds(cdn, test);
+  } finally {
+    await cdn.close();
+  }
+}
+
+async function goThroughRounds(cdn: SyntheticCdn, { scratch, ...test }: DiskRounds): Promise<void> {
   const [sound, image, disk] = [scratch('sound'), scratch('image'), scratch('disk')];
   const stores = { whole: { all: true }, part: { tags: ['Windows', 'enUS'] }, two: {} };
   for (const [name, selection] of Object.entries(stores))
@@ -56,11 +65,11 @@ export async function expectDisksSurvived({ scratch, ...test }: DiskRounds): Pro
   await unmountImage(`${image}.sound`, disk, 'keep');
 
   const random = randomSource(Math.imul(test.seed, 0x9e3779b1));
-  const pick: Pick = (values) => values[Math.floor(random() * values.length)]!;
+  const pick: Chance['pick'] = (values) => values[Math.floor(random() * values.length)]!;
   for (let round = 0; round < test.rounds; round++) {
     const name = pick(Object.keys(stores));
     copyFileSync(`${image}.sound`, image);
-    const spoilt = test.spoil(image, { sound: join(sound, name), name, pick });
+    const spoilt = test.spoil(image, { sound: join(sound, name), name }, { random, pick });
     mountImage(image, disk, test.mountOptions);
     const store = join(disk, name);
     const output = scratch(`output ${round}`);
@@ -98,7 +107,7 @@ export async function expectDisksSurvived({ scratch, ...test }: DiskRounds): Pro
         const isForPerson = test.heal !== undefined && isForSystem(said.at(-1)!);
         if (!isRight && !isTold && !isForPerson) expect(about()).toBe('a command that ends well');
       }
-      for (const file of namesBelow(output, (one) => statSync(join(output, one)).isFile()))
+      for (const file of filesBelow(output))
         if (!readFileSync(join(output, file)).equals(readFileSync(join(right, file))))
           expect(about()).toBe(`right bytes in ${file}`);
       if (test.heal !== undefined) {
@@ -118,7 +127,6 @@ export async function expectDisksSurvived({ scratch, ...test }: DiskRounds): Pro
       rmSync(output, { recursive: true });
     }
   }
-  await cdn.close();
 }
 
 /** True for an error that says what the system found: no command can do without the folders of a store. */
