@@ -12,6 +12,7 @@ import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-text.ts';
 import type { FileVariant, PickVariant, Root, WantedNames } from '../root.ts';
+import { CkeyWindows } from './ckey-windows.ts';
 import { addRowsOfFolders } from './folder-rows.ts';
 import { ListedVariant } from './listed-variant.ts';
 import {
@@ -62,7 +63,6 @@ class WowRootFile implements Root {
   readonly #names: () => ListfileIndex | undefined;
   readonly #place: { base: string; temporary: string };
   #order: LookupFile | undefined;
-  #shared: WeakRef<Buffer> | undefined;
 
   constructor(file: string, place: { base: string; temporary: string }, names: () => ListfileIndex | undefined) {
     const { base } = place;
@@ -125,7 +125,7 @@ class WowRootFile implements Root {
 
   /** Every row with the place of its name, in the order of ids. */
   *#placedRows(names: ListfileIndex): Generator<OrderedRow> {
-    const bytes = this.#allRows();
+    const bytes = asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
     const of = { bytes };
     const listedOf = listedNames(names);
     for (const { fileDataId, rows } of this.#files()) {
@@ -205,18 +205,9 @@ class WowRootFile implements Root {
     return this.#list(matches, this.#rowsInOrder());
   }
 
-  /** All of the file, tens of megabytes: listings that go on beside each other share them. */
-  #allRows(): Buffer {
-    const shared = this.#shared?.deref();
-    if (shared !== undefined) return shared;
-    const bytes = asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
-    this.#shared = new WeakRef(bytes);
-    return bytes;
-  }
-
   *#list(matches: (name: string) => boolean, inOrder: Iterable<OrderedRow>): Generator<FileVariant> {
     const read = this.#listfile?.nameReader();
-    const all = new AllRows(() => this.#allRows());
+    const ckeys = new CkeyWindows((offset, size) => this.#rows.readUnchecked(offset, size));
     let misfits = 0;
     let [name, id, isListed]: [string | undefined, number, boolean] = [undefined, -1, false];
     for (const { fileDataId, row, place, isMisfit, ckey } of inOrder) {
@@ -227,7 +218,8 @@ class WowRootFile implements Root {
         isListed = matches(name ?? `fdid:${fileDataId}`);
       }
       if (!isListed) continue;
-      yield new ListedVariant({ name, fileDataId }, this.#blockOf(row), ckey ?? { of: all, at: this.#ckeyOffset(row) });
+      const block = this.#blockOf(row);
+      yield new ListedVariant({ name, fileDataId }, block, ckey ?? ckeys.placeOf(row, block));
     }
   }
 
@@ -314,21 +306,6 @@ class WowRootFile implements Root {
       else high = middle;
     }
     return this.#blocks[low]!;
-  }
-}
-
-/** All bytes of a root, read when a ckey is first asked for: who lists names alone needs none. */
-class AllRows {
-  readonly #read: () => Uint8Array;
-  #bytes: Uint8Array | undefined;
-
-  constructor(read: () => Uint8Array) {
-    this.#read = read;
-  }
-
-  get bytes(): Uint8Array {
-    this.#bytes ??= this.#read();
-    return this.#bytes;
   }
 }
 

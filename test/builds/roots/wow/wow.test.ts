@@ -13,6 +13,7 @@ import { DerivedFile } from '../../../../src/store/derived/derived-file.ts';
 import { LookupFile, writeLookupFile } from '../../../../src/store/derived/lookup-file.ts';
 import { storeLayout } from '../../../../src/store/layout.ts';
 import { conformanceBytes, describeConformance } from '../../../support/conformance.ts';
+import { aliveBufferBytes } from '../../../support/garbage.ts';
 import { scratchFolder } from '../../../support/scratch.ts';
 import { openSmallRoot } from '../small-build.ts';
 
@@ -51,6 +52,42 @@ test.each(['headerless', 'tsfm0', 'tsfm1', 'tsfm2'] as const)(
     expect(ids).toEqual(
       [5, 5, 5, ...(format === 'headerless' ? [] : [7]), 300].concat(format === 'headerless' ? [] : [4_000_000_000]),
     );
+    root.close();
+  },
+);
+
+test.each(['headerless', 'tsfm2'] as const)(
+  'rows of a root of form %s that are listed by their ids have their ckeys, of which few are in memory at a time',
+  async (form) => {
+    const count = 60_000;
+    const ckeyOf = (id: number): Uint8Array => fromHex(id.toString(16).padStart(32, '7'));
+    const everyThird = (first: number) =>
+      Array.from({ length: count / 3 }, (_, i) => ({
+        fileDataId: 3 * i + first,
+        ckey: ckeyOf(3 * i + first),
+        nameHash: new Uint8Array(8),
+      }));
+    const block = (first: number) => ({ contentFlags: 0, localeFlags: 2, rows: everyThird(first) });
+    const bytes = encodeWowRoot({ form, blocks: [block(2), block(0), block(1)] });
+    const root = await openSmallRoot(scratch, { root: bytes });
+    await root.checkAll();
+    const before = aliveBufferBytes();
+    let [listed, most] = [0, 0];
+    let askedLater: FileVariant[] = [];
+    for (const variant of root.list(() => true)) {
+      askedLater.push(variant);
+      if (askedLater.length < 2500) continue;
+      const ids = askedLater.map((_, i) => listed + i);
+      const ckeys = askedLater.toReversed().map(({ parts }) => parts[0]?.ckey);
+      expect(askedLater.map(({ fileDataId }) => fileDataId)).toEqual(ids);
+      expect(ckeys).toEqual(ids.toReversed().map((id) => toHex(ckeyOf(id))));
+      most = Math.max(most, aliveBufferBytes() - before);
+      listed += askedLater.length;
+      askedLater = [];
+    }
+    expect(listed).toBe(count);
+    // Of the ids some are, too.
+    expect(most).toBeLessThan(bytes.length / 2);
     root.close();
   },
 );
