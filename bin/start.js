@@ -12,9 +12,9 @@ for (const name of ['SIGINT', 'SIGTERM']) {
 // fiftieth of its time. That is for the program to say, and not for the library. Not at once: what Node has compiled of itself is good for the flags that it
 // started with, and a short command would wait for it to be compiled again.
 setTimeout(() => v8().setFlagsFromString('--heap-growing-percent=100'), 250).unref();
-// What dies young has room for itself that doubles up to 32 MiB, and never gets smaller. The first thread of a sync, of what takes in a list of names,
-// or of what publishes has nothing from more than a quarter of that; a listing of millions of names would be slower. Each thread that starts sets the flag
-// back, so it is looked at often, which takes 3 µs.
+// What dies young has room for itself that doubles up to 32 MiB, and never gets smaller. The first thread of a sync, of an extraction, of what takes in a list
+// of names, or of what publishes has nothing from more than a quarter of that; a listing of millions of names would be slower. Each thread that starts sets
+// the flag back, so it is looked at often, which takes 3 µs.
 const youngBytes = 8 << 20;
 const roomForYoung = () =>
   v8()
@@ -23,5 +23,5 @@ const roomForYoung = () =>
 const keepYoungSmall = () => {
   if (roomForYoung() >= youngBytes) v8().setFlagsFromString('--semi-space-growth-factor=1');
 };
-if (/^(?:sync|listfile|publish)$/.test(process.argv[2])) setInterval(keepYoungSmall, 5).unref();
+if (/^(?:sync|extract|listfile|publish)$/.test(process.argv[2])) setInterval(keepYoungSmall, 5).unref();
 require('../dist/program/run.js');
