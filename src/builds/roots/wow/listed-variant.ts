@@ -1,6 +1,7 @@
 import { asBuffer } from '../../../core/bytes.ts';
 import type { FilePart, FileVariant, VariantFlags } from '../root.ts';
-import { type CkeyPlace, ckeySize } from './name-order.ts';
+import { ckeySize } from './name-order.ts';
+import type { FieldPlace } from './row-windows.ts';
 
 /** A row of a listing. There may be millions, most of which are asked for no more than their names: the content is read when it is asked for. */
 export class ListedVariant implements FileVariant {
@@ -9,12 +10,12 @@ export class ListedVariant implements FileVariant {
   declare readonly fileDataId: number;
   declare readonly localeFlags: number;
   declare readonly contentFlags: number;
-  declare private readonly ckey: CkeyPlace;
+  declare private readonly ckey: FieldPlace;
 
   constructor(
     { name, fileDataId }: { name: string | undefined; fileDataId: number },
     { localeFlags, contentFlags }: VariantFlags,
-    ckey: CkeyPlace,
+    ckey: FieldPlace,
   ) {
     this.name = name;
     this.fileDataId = fileDataId;

@@ -10,6 +10,7 @@ import { writeDerived } from '../../../store/derived/derived-writer.ts';
 import { LookupFile, writeLookupFile } from '../../../store/derived/lookup-file.ts';
 import type { ListfileIndex } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-text.ts';
+import type { FieldPlace } from './row-windows.ts';
 
 /*
  * The rows of a root with ids in the order of their names, under names/<ckey of the root>.order:
@@ -38,13 +39,7 @@ export interface OrderedRow {
   /** The list has a name for the id that is not that of the file. */
   isMisfit: boolean;
   /** Where its ckey lies; absent where the order has none. */
-  ckey?: CkeyPlace | undefined;
-}
-
-/** The place of a ckey in bytes that are there, or are read when they are asked for. */
-export interface CkeyPlace {
-  of: { readonly bytes: Uint8Array };
-  at: number;
+  ckey?: FieldPlace | undefined;
 }
 
 /** The list and the ids that an order is made of, and where it goes. */

@@ -5,6 +5,7 @@ import { nameHash } from '../../../core/jenkins.ts';
 import type { IdSet } from '../../../core/tables/id-set.ts';
 import { RecordTable } from '../../../core/tables/record-table.ts';
 import { ByteWriter } from '../../../core/writer.ts';
+import { hashSize } from '../../../formats/roots/wow/fields.ts';
 import type { WowRootBlock } from '../../../formats/roots/wow/layout.ts';
 import { DerivedFile, openDerived, readDerived } from '../../../store/derived/derived-file.ts';
 import { LookupFile } from '../../../store/derived/lookup-file.ts';
@@ -12,7 +13,6 @@ import type { LookupFolders } from '../../../store/layout.ts';
 import { type ListedId, type ListfileIndex, listedNames, namesWhenNeeded } from '../../listfile/listfile-index.ts';
 import type { NamePlace } from '../../listfile/listfile-text.ts';
 import type { FileVariant, PickVariant, Root, WantedNames } from '../root.ts';
-import { CkeyWindows } from './ckey-windows.ts';
 import { addRowsOfFolders } from './folder-rows.ts';
 import { ListedVariant } from './listed-variant.ts';
 import {
@@ -25,6 +25,7 @@ import {
   orderedRowsWithout,
   unnamedRows,
 } from './name-order.ts';
+import { type FieldPlace, type RowField, RowWindows } from './row-windows.ts';
 import { type ComparedRoot, sameIds } from './same-ids.ts';
 import { hashStride, idStride, writeLookups } from './write-lookups.ts';
 
@@ -125,14 +126,18 @@ class WowRootFile implements Root {
 
   /** Every row with the place of its name, in the order of ids. */
   *#placedRows(names: ListfileIndex): Generator<OrderedRow> {
-    const bytes = asBuffer(this.#rows.readUnchecked(0, this.#rows.size));
-    const of = { bytes };
+    const ckeys = this.#ckeyWindows();
+    const hashes = new RowWindows(this.#readUnchecked, { of: hashesOf, size: hashSize });
+    const hashOf = (row: number): FieldPlace | undefined => {
+      const block = this.#blockOf(row);
+      return block.hashOffset < 0 ? undefined : hashes.placeOf(row, block);
+    };
     const listedOf = listedNames(names);
     for (const { fileDataId, rows } of this.#files()) {
       const listed = listedOf(fileDataId);
-      const place = this.#placeOf(rows, listed, bytes);
+      const place = this.#placeOf(rows, listed, hashOf);
       const isMisfit = listed !== undefined && place !== listed;
-      for (const row of rows) yield { fileDataId, row, place, isMisfit, ckey: { of, at: this.#ckeyOffset(row) } };
+      for (const row of rows) yield { fileDataId, row, place, isMisfit, ckey: ckeys.placeOf(row, this.#blockOf(row)) };
     }
   }
 
@@ -207,7 +212,7 @@ class WowRootFile implements Root {
 
   *#list(matches: (name: string) => boolean, inOrder: Iterable<OrderedRow>): Generator<FileVariant> {
     const read = this.#listfile?.nameReader();
-    const ckeys = new CkeyWindows((offset, size) => this.#rows.readUnchecked(offset, size));
+    const ckeys = this.#ckeyWindows();
     let misfits = 0;
     let [name, id, isListed]: [string | undefined, number, boolean] = [undefined, -1, false];
     for (const { fileDataId, row, place, isMisfit, ckey } of inOrder) {
@@ -251,35 +256,49 @@ class WowRootFile implements Root {
     if (file !== undefined) yield file;
   }
 
-  /** The name of a file: the listed one, unless the root knows better, or else a listed one that has the hash that the root has. */
-  #placeOf(rows: readonly number[], listed: ListedId | undefined, bytes?: Buffer): NamePlace | undefined {
+  /**
+   * The name of a file: the listed one, unless the root knows better, or else a listed one that has the hash that the root has.
+   * @param hashOf for who asks about all rows
+   */
+  #placeOf(rows: readonly number[], listed: ListedId | undefined, hashOf = this.#hashOf): NamePlace | undefined {
     if (this.#listfile === undefined) return undefined;
-    if (listed !== undefined && this.#fits(rows, listed, bytes)) return listed;
+    if (listed !== undefined && this.#fits(rows, listed, hashOf)) return listed;
     for (const row of rows) {
-      const at = this.#hashOffset(row);
-      if (at < 0) continue;
-      const hash = Uint8Array.from(bytes?.subarray(at, at + 8) ?? this.#rows.read(at, 8));
-      const [named] = this.#listfile.namesOfHash(hash.reverse());
+      const hash = hashOf(row);
+      if (hash === undefined) continue;
+      const bytes = Uint8Array.from(hash.of.bytes.subarray(hash.at, hash.at + hashSize));
+      const [named] = this.#listfile.namesOfHash(bytes.reverse());
       if (named !== undefined) return named;
     }
     return undefined;
   }
 
   /** False when a row of a file has the hash of another name: the list is of another product, or wrong. */
-  #fits(rows: readonly number[], { high, low }: Pick<ListedId, 'high' | 'low'>, bytes?: Buffer): boolean {
+  #fits(
+    rows: readonly number[],
+    { high, low }: Pick<ListedId, 'high' | 'low'>,
+    hashOf: (row: number) => FieldPlace | undefined = this.#hashOf,
+  ): boolean {
     for (const row of rows) {
-      const at = this.#hashOffset(row);
-      if (at < 0) continue;
-      const [hash, start] = bytes === undefined ? [asBuffer(this.#rows.read(at, 8)), 0] : [bytes, at];
-      if (hash.readUInt32LE(start) !== low || hash.readUInt32LE(start + 4) !== high) return false;
+      const { of, at = 0 } = hashOf(row) ?? {};
+      if (of === undefined) continue;
+      const bytes = asBuffer(of.bytes);
+      if (bytes.readUInt32LE(at) !== low || bytes.readUInt32LE(at + 4) !== high) return false;
     }
     return true;
   }
 
-  /** Where the root has the name hash of a row; negative where it has none. */
-  #hashOffset(row: number): number {
-    const block = this.#blockOf(row);
-    return block.hashOffset < 0 ? -1 : block.hashOffset + (row - block.firstRow) * block.hashStride;
+  /** Where the name hash of a row lies; undefined where it has none. */
+  readonly #hashOf = (row: number): FieldPlace | undefined => {
+    const { firstRow, hashOffset, hashStride } = this.#blockOf(row);
+    if (hashOffset < 0) return undefined;
+    return { of: { bytes: this.#rows.read(hashOffset + (row - firstRow) * hashStride, hashSize) }, at: 0 };
+  };
+
+  readonly #readUnchecked = (offset: number, size: number): Uint8Array => this.#rows.readUnchecked(offset, size);
+
+  #ckeyWindows(): RowWindows {
+    return new RowWindows(this.#readUnchecked, { of: ckeysOf, size: ckeySize });
   }
 
   #variant(row: number, { name, fileDataId }: { name: string | undefined; fileDataId: number }): FileVariant {
@@ -288,13 +307,8 @@ class WowRootFile implements Root {
   }
 
   #ckeyOf(row: number): string {
-    return toHex(this.#rows.read(this.#ckeyOffset(row), ckeySize));
-  }
-
-  /** Where the root has the ckey of a row. */
-  #ckeyOffset(row: number): number {
-    const block = this.#blockOf(row);
-    return block.ckeyOffset + (row - block.firstRow) * block.ckeyStride;
+    const { firstRow, ckeyOffset, ckeyStride } = this.#blockOf(row);
+    return toHex(this.#rows.read(ckeyOffset + (row - firstRow) * ckeyStride, ckeySize));
   }
 
   #blockOf(row: number): WowRootBlock {
@@ -307,6 +321,14 @@ class WowRootFile implements Root {
     }
     return this.#blocks[low]!;
   }
+}
+
+function ckeysOf({ ckeyOffset, ckeyStride }: WowRootBlock): RowField {
+  return { offset: ckeyOffset, stride: ckeyStride };
+}
+
+function hashesOf({ hashOffset, hashStride }: WowRootBlock): RowField {
+  return { offset: hashOffset, stride: hashStride };
 }
 
 function unique(variants: readonly FileVariant[]): FileVariant[] {
