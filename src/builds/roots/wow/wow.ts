@@ -54,6 +54,9 @@ export async function openWowRoot(
   );
 }
 
+/** Where the name hash of a row lies; undefined where it has none. */
+type HashOf = (row: number) => FieldPlace | undefined;
+
 class WowRootFile implements Root {
   readonly kind = 'wow';
   misfits = 0;
@@ -128,7 +131,7 @@ class WowRootFile implements Root {
   *#placedRows(names: ListfileIndex): Generator<OrderedRow> {
     const ckeys = this.#ckeyWindows();
     const hashes = new RowWindows(this.#readUnchecked, { of: hashesOf, size: hashSize });
-    const hashOf = (row: number): FieldPlace | undefined => {
+    const hashOf: HashOf = (row) => {
       const block = this.#blockOf(row);
       return block.hashOffset < 0 ? undefined : hashes.placeOf(row, block);
     };
@@ -153,7 +156,7 @@ class WowRootFile implements Root {
     const rows = this.#rowsOf(fileDataId);
     const view = asBuffer(hash);
     const listed = { high: view.readUInt32BE(0), low: view.readUInt32BE(4) };
-    if (!this.#fits(rows, listed)) {
+    if (!this.#fits(rows, listed, this.#hashOf)) {
       this.misfits = Math.max(this.misfits, 1);
       return unique(found);
     }
@@ -163,7 +166,7 @@ class WowRootFile implements Root {
   findId(fileDataId: number): FileVariant[] {
     const rows = this.#rowsOf(fileDataId);
     const listed = rows.length === 0 ? undefined : this.#listfile?.find(fileDataId);
-    const place = this.#placeOf(rows, listed);
+    const place = this.#placeOf(rows, listed, this.#hashOf);
     const name = place && this.#listfile?.nameAt(place);
     if (listed !== undefined && place !== listed) this.misfits = Math.max(this.misfits, 1);
     return rows.map((row) => this.#variant(row, { fileDataId, name }));
@@ -256,11 +259,8 @@ class WowRootFile implements Root {
     if (file !== undefined) yield file;
   }
 
-  /**
-   * The name of a file: the listed one, unless the root knows better, or else a listed one that has the hash that the root has.
-   * @param hashOf for who asks about all rows
-   */
-  #placeOf(rows: readonly number[], listed: ListedId | undefined, hashOf = this.#hashOf): NamePlace | undefined {
+  /** The name of a file: the listed one, unless the root knows better, or else a listed one that has the hash that the root has. */
+  #placeOf(rows: readonly number[], listed: ListedId | undefined, hashOf: HashOf): NamePlace | undefined {
     if (this.#listfile === undefined) return undefined;
     if (listed !== undefined && this.#fits(rows, listed, hashOf)) return listed;
     for (const row of rows) {
@@ -274,22 +274,18 @@ class WowRootFile implements Root {
   }
 
   /** False when a row of a file has the hash of another name: the list is of another product, or wrong. */
-  #fits(
-    rows: readonly number[],
-    { high, low }: Pick<ListedId, 'high' | 'low'>,
-    hashOf: (row: number) => FieldPlace | undefined = this.#hashOf,
-  ): boolean {
+  #fits(rows: readonly number[], { high, low }: Pick<ListedId, 'high' | 'low'>, hashOf: HashOf): boolean {
     for (const row of rows) {
-      const { of, at = 0 } = hashOf(row) ?? {};
-      if (of === undefined) continue;
-      const bytes = asBuffer(of.bytes);
-      if (bytes.readUInt32LE(at) !== low || bytes.readUInt32LE(at + 4) !== high) return false;
+      const hash = hashOf(row);
+      if (hash === undefined) continue;
+      const bytes = asBuffer(hash.of.bytes);
+      if (bytes.readUInt32LE(hash.at) !== low || bytes.readUInt32LE(hash.at + 4) !== high) return false;
     }
     return true;
   }
 
-  /** Where the name hash of a row lies; undefined where it has none. */
-  readonly #hashOf = (row: number): FieldPlace | undefined => {
+  /** For who asks about few rows. */
+  readonly #hashOf: HashOf = (row) => {
     const { firstRow, hashOffset, hashStride } = this.#blockOf(row);
     if (hashOffset < 0) return undefined;
     return { of: { bytes: this.#rows.read(hashOffset + (row - firstRow) * hashStride, hashSize) }, at: 0 };

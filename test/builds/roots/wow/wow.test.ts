@@ -92,6 +92,38 @@ test.each(['headerless', 'tsfm2'] as const)(
   },
 );
 
+test.each(['headerless', 'tsfm2'] as const)(
+  'of each of thousands of rows of form %s its own hash tells whether a listed name is that of the file',
+  async (form) => {
+    const count = 6000;
+    const ids = Array.from({ length: count }, (_, id) => id);
+    const isOther = (id: number): boolean => id % 7 === 3;
+    const nameOf = (id: number): string | undefined => (isOther(id) ? undefined : `a/${id}.m2`);
+    const rowOf = (id: number) => ({ ...row(id, (id % 16).toString(16)), nameHash: nameHash(nameOf(id) ?? `b/${id}`) });
+    const rest = (value: number) => ids.filter((id) => id % 2 === value).map(rowOf);
+    const list = new TextEncoder().encode(ids.map((id) => `${id};a/${id}.m2\n`).join(''));
+    await importListfile(storeLayout(apart('store')), [list] as never);
+    const block = { contentFlags: 0, localeFlags: 2 };
+    const bytes = encodeWowRoot({
+      form,
+      blocks: [
+        { ...block, rows: rest(1) },
+        { ...block, rows: rest(0) },
+      ],
+    });
+    const root = await openSmallRoot(apart, { root: bytes });
+    await root.checkAll();
+    const found = Array.from(
+      root.list(() => true),
+      ({ name, fileDataId, parts }) => ({ name, fileDataId, ckey: parts[0]?.ckey }),
+    );
+    const byId = found.sort((a, b) => a.fileDataId! - b.fileDataId!);
+    expect(byId).toEqual(ids.map((id) => ({ name: nameOf(id), fileDataId: id, ckey: key((id % 16).toString(16)) })));
+    expect(root.misfits).toBe(ids.filter(isOther).length);
+    root.close();
+  },
+);
+
 test('rows without a hash are found by the listfile, and listed under its names', async () => {
   const list = new TextEncoder().encode('7;World/Seven.adt\n300;a/two.m2\n');
   await importListfile(storeLayout(scratch('store')), [list] as never);
